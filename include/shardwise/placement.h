@@ -1,0 +1,43 @@
+// Placement: which box of a variable each device of a mesh holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shardwise/layout.h"
+#include "shardwise/mesh.h"
+#include "shardwise/shape.h"
+#include "shardwise/status.h"
+
+namespace shardwise {
+
+// The boxes of one variable. Devices with equal boxes are replicas: `boxes` holds each distinct box once.
+// Plain data; independent of the mesh it came from.
+struct Placement {
+  Shape shape;
+  Shape shard_shape;                      // extent of every box (shards are even)
+  TensorLayout layout;                    // as applied: one entry per dimension, after Uneven::kReplicate
+  std::vector<Box> boxes;                 // distinct, ordered by the first device that holds each
+  std::vector<std::uint32_t> device_box;  // index into boxes for each device of the mesh
+  std::vector<std::string> notes;         // what Uneven::kReplicate left whole, and why
+
+  std::size_t replicas() const { return device_box.size() / boxes.size(); }
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+// Boxes of `shape` under `layout`. Shard of device d: d's coordinate on the axis of each split dimension; several
+// devices that differ only in unused axes are replicas.
+//
+// A dimension may be split by one axis. ("a+b" in AutoParallel's layouts splits one dimension by several axes, outermost
+// first, as JAX's PartitionSpec does with a tuple.)
+// Errors, all of one variable together, each naming `path`, dimension, axis, numbers and what would divide:
+// INVALID_ARGUMENT for a layout longer than the rank, an axis used twice, an unknown axis, an indivisible dimension
+// (unless Uneven::kReplicate).
+Result<Placement> place(const std::string& path, const Shape& shape, const TensorLayout& layout, const DeviceMesh& mesh,
+                        Uneven uneven = Uneven::kRefuse);
+
+// "(30522, 384) ('None', 'model') -> 4 boxes of (30522, 96) x 2 replicas", then one line per box with its devices.
+std::string to_string(const Placement& placement);
+
+}  // namespace shardwise

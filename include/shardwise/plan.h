@@ -1,0 +1,234 @@
+// LoadPlan: everything a load will do, as data, before the first byte is read or allocated.
+//
+//   Catalog + Distribution --bind--> Bindings --make_plan--> LoadPlan --load()--> arrays   (load.h)
+//
+// Arithmetic only: no files, clocks, threads or devices are touched here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shardwise/bytes.h"
+#include "shardwise/catalog.h"
+#include "shardwise/layout.h"
+#include "shardwise/mesh.h"
+#include "shardwise/placement.h"
+#include "shardwise/view.h"
+
+namespace shardwise {
+
+// ---- Bindings: which variable comes from where -------------------------------------------------------------------
+
+// A variable to be made, and the stored tensor (seen through a view) that it takes its values from.
+struct VariableSpec {
+  std::string name;    // path that layout rules are matched with
+  std::string tensor;  // name in the catalog
+  std::optional<DType> dtype;  // nullopt = as stored
+  std::optional<View> view;    // nullopt = as stored
+};
+
+struct BindOptions {
+  std::optional<DType> float_dtype;        // cast every floating tensor to this type
+  std::vector<VariableSpec> variables;     // empty = one variable per stored tensor, same name
+  std::function<bool(const std::string& tensor)> select;  // with empty `variables`: which tensors; null = all
+};
+
+struct Binding {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::size_t tensor = 0;  // index into catalog->tensors
+  View view;
+  Placement placement;
+};
+
+// A variable of 1 MiB or more that every device holds whole.
+struct ReplicatedVariable {
+  std::string name;
+  std::uint64_t bytes = 0;       // of one copy
+  std::uint64_t extra_bytes = 0; // (copies - 1) * bytes over the mesh
+};
+
+struct Bindings {
+  const Catalog* catalog = nullptr;  // borrowed; must outlive make_plan()
+  DeviceMesh mesh;
+  std::vector<Binding> bindings;
+  std::vector<std::string> unmatched_rules;     // keys of the layout map that matched no variable
+  std::vector<ReplicatedVariable> replicated;   // largest first
+  std::vector<std::string> unused_tensors;      // stored tensors that no variable takes
+  std::vector<std::string> notes;               // dimensions left whole by Uneven::kReplicate, catalog warnings
+};
+
+// Chooses a layout and a placement for every variable. All problems of all variables are reported together.
+// Errors: INVALID_ARGUMENT (mesh, rules, placement, casts), NOT_FOUND (a tensor the catalog lacks).
+Result<Bindings> bind(const Catalog& catalog, const Distribution& distribution, const BindOptions& options = {});
+
+// ---- Options ------------------------------------------------------------------------------------------------------
+
+// When two wanted runs of a file are read together with the gap between them: if
+//   gap <= max(min_gap, gap_per_run * length of the shorter run).
+// 2.0 means: a host that wants a third of every row or more reads whole rows. min_gap is where one more read costs as
+// much as reading the gap (about 10 us at 3 GB/s).
+struct CoalescePolicy {
+  std::uint64_t min_gap = 32_KiB;
+  double gap_per_run = 2.0;
+};
+
+inline constexpr std::uint64_t kMinStaging = 8_MiB;
+
+enum class Retain : std::uint8_t {
+  kKeep,     // all arrays live until the load ends
+  kDiscard,  // each array is handed over as it completes and dropped: for checking more than fits
+};
+
+struct PlanOptions {
+  // Host memory for bytes in flight between storage and devices; at least kMinStaging (smaller is refused).
+  std::uint64_t staging = 64_MiB;
+  Retain retain = Retain::kKeep;
+  CoalescePolicy coalesce;
+  std::vector<std::size_t> local_devices;  // devices of the mesh that this process fills; empty = all
+};
+
+// ---- The plan -------------------------------------------------------------------------------------------------------
+
+struct PlannedVariable {
+  std::string name;
+  std::string tensor;
+  DType dtype = DType::kFloat32;         // of the array
+  DType stored_dtype = DType::kFloat32;  // in the file
+  Shape stored_shape;
+  Placement placement;
+  std::string view;                      // text, empty = as stored
+  std::uint64_t shard_bytes = 0;
+  std::uint32_t first_shard = 0;         // shards of this variable: [first_shard, first_shard + boxes)
+  bool reads_whole_tensor = true;        // a fingerprint of the stored tensor comes with the load
+};
+
+// One distinct box of one variable: a destination. `devices` (indices into LoadPlan::devices) all hold a copy.
+struct Shard {
+  std::uint32_t variable = 0;
+  std::uint32_t box = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::uint32_t> devices;  // local ones only; empty = nobody here wants it
+};
+
+// Elements of a segment that go to one shard. Offsets in elements: of the segment's block, of the shard. Dimensions are
+// LoadPlan::copy_dims[first_dim .. first_dim + dim_count), largest source stride first.
+struct Copy {
+  std::uint32_t shard = 0;
+  std::uint32_t first_dim = 0;
+  std::uint32_t dim_count = 0;
+  std::uint64_t source_offset = 0;
+  std::uint64_t target_offset = 0;
+};
+
+// One stretch of a file that belongs to one tensor: raw elements, or one encoded block; or no bytes at all, when the
+// fill value is to be written.
+struct Segment {
+  std::uint32_t tensor = 0;                  // index into LoadPlan::tensors
+  std::uint32_t encoding = Extent::kRaw;     // index into LoadPlan::encodings
+  std::uint32_t skipped_filters = 0;
+  ByteRange range;                           // in the file; empty for fill
+  std::uint64_t first_element = 0;           // raw: row-major index in the tensor of the first element
+  std::uint64_t block_elements = 0;          // elements of the decoded block
+  Box box;                                   // encoded: which elements of the tensor the block holds
+  std::uint32_t first_copy = 0;
+  std::uint32_t copy_count = 0;
+};
+
+// Segments [first_segment, first_segment + segment_count) read as one range of one file, in file order. The loader cuts
+// it into windows of at most LoadPlan::window bytes.
+struct Read {
+  std::uint32_t file = Extent::kNoFile;      // index into LoadPlan::files; kNoFile = fill values only
+  ByteRange range;
+  std::uint32_t first_segment = 0;
+  std::uint32_t segment_count = 0;
+};
+
+// What the planner keeps of a stored tensor.
+struct PlannedTensor {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::uint64_t bytes = 0;
+  std::string fill;
+  std::vector<std::uint32_t> variables;  // that take values from it
+  bool read_whole = true;                // every element is read, so a fingerprint can be made
+};
+
+struct DevicePlan {
+  DeviceInfo info;
+  bool local = true;
+  std::uint64_t bytes = 0;       // of its own shards
+  std::uint64_t peak_bytes = 0;  // predicted highest use, with the allocator's rounding; includes what was in use before
+};
+
+struct HostPlan {
+  std::uint64_t staging_bytes = 0;   // the budget
+  std::uint64_t metadata_bytes = 0;  // catalog and plan
+  std::uint64_t peak_bytes = 0;      // predicted: all of the host's memory that is not in a device's arena
+};
+
+struct ReadTotals {
+  std::uint64_t count = 0;         // windows: calls that ask storage for bytes
+  std::uint64_t bytes = 0;
+  std::uint64_t wanted_bytes = 0;
+  double over_read() const { return wanted_bytes == 0 ? 1.0 : double(bytes) / double(wanted_bytes); }
+};
+
+// What loading each tensor whole on device 0 and cutting it there needs (Keras 3.15, issue 21634).
+struct LoadThenShard {
+  std::uint64_t device0_peak_bytes = 0;
+  std::uint64_t host_peak_bytes = 0;
+};
+
+// Plain data; immutable once made, safe to share between threads. Carries the mesh's device objects for load().
+struct LoadPlan {
+  std::string format;
+  std::string path;
+  PlanOptions options;
+  std::uint64_t window = 0;  // largest single read, bytes
+
+  DeviceMesh mesh;
+  std::vector<DevicePlan> devices;
+  HostPlan host;
+  ReadTotals reads_total;
+  LoadThenShard load_then_shard;
+
+  std::vector<CatalogFile> files;
+  std::vector<Encoding> encodings;
+  std::vector<PlannedTensor> tensors;
+  std::vector<PlannedVariable> variables;
+  std::vector<Shard> shards;
+  std::vector<Read> reads;         // in file order
+  std::vector<Segment> segments;
+  std::vector<Copy> copies;
+  std::vector<CopyDim> copy_dims;
+
+  std::vector<std::string> unmatched_rules;
+  std::vector<ReplicatedVariable> replicated;
+  std::vector<std::string> unused_tensors;
+  std::vector<std::string> notes;
+};
+
+// Errors: those of bind() when handed its failed result; INVALID_ARGUMENT for bad options. A plan that does not fit its
+// devices is still returned, so that it can be printed: check_fits() refuses it, and load() calls that first.
+Result<LoadPlan> make_plan(const Bindings& bindings, const PlanOptions& options = {});
+Result<LoadPlan> make_plan(const Result<Bindings>& bindings, const PlanOptions& options = {});
+
+// RESOURCE_EXHAUSTED when a device cannot hold its shards: names the device, wanted, limit, its largest shards, and what
+// would fit (memory per device; more devices; layouts of replicated tensors).
+Status check_fits(const LoadPlan& plan);
+
+// The plan for people: per device and host bytes and peaks, reads, over-read, tensors, warnings.
+struct PrintOptions {
+  std::size_t max_tensors = 20;  // largest first; 0 = all
+};
+std::string to_string(const LoadPlan& plan, const PrintOptions& options = {});
+// The plan for programs; the documented schema of `shardwise plan --json`.
+std::string to_json(const LoadPlan& plan);
+
+}  // namespace shardwise
