@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kMaxPoints = 128;
 constexpr std::uint64_t kSegmentBytes = 256_KiB;
 constexpr std::size_t kMaxSegments = 16;
-constexpr std::size_t kSmallRead = std::size_t{64} << 10;  // from here on a read does not go through segments
+constexpr std::size_t kSmallRead = std::size_t{64} << 10;  // larger reads do not go through segments
 constexpr std::uint64_t kMaxExpansion = 1032;              // deflate: 258 bytes in two bits
 
 // Restart points are at every multiple of this many inflated bytes.
@@ -77,7 +77,7 @@ Status InflateFile::read(std::uint64_t offset, std::span<std::byte> target) cons
       continue;
     }
     // Where the rest of a segment is corrupt, the bytes before it can still be read directly.
-    if (target.size() < kSmallRead && load_segment(offset).ok()) continue;
+    if (target.size() <= kSmallRead && load_segment(offset).ok()) continue;
     return read_direct(offset, target);
   }
   return {};
