@@ -131,12 +131,20 @@ struct Segment {
   std::uint32_t tensor = 0;                  // index into LoadPlan::tensors
   std::uint32_t encoding = Extent::kRaw;     // index into LoadPlan::encodings
   std::uint32_t skipped_filters = 0;
+  std::uint32_t box = kWhole;                // block: index into LoadPlan::boxes of the elements it holds
   ByteRange range;                           // in the file; empty for fill
-  std::uint64_t first_element = 0;           // raw: row-major index in the tensor of the first element
-  std::uint64_t block_elements = 0;          // elements of the decoded block
-  Box box;                                   // encoded: which elements of the tensor the block holds
+  // Raw: row-major index in the tensor of the first element at range.begin. Copies count from the tensor's element 0, and
+  // only those elements of theirs that lie in the segment belong to it. Block: 0, copies count from the block's element 0.
+  std::uint64_t first_element = 0;
+  std::uint64_t element_count = 0;           // raw: elements in range; block: elements of the decoded block
   std::uint32_t first_copy = 0;
   std::uint32_t copy_count = 0;
+  // Raw, and every copy is one dense run without conversion, long enough that it pays to read straight into the shard.
+  bool direct = false;
+
+  static constexpr std::uint32_t kWhole = 0xffffffffu;
+  bool is_block() const { return encoding != Extent::kRaw; }
+  bool is_fill() const { return range.empty(); }
 };
 
 // Segments [first_segment, first_segment + segment_count) read as one range of one file, in file order. The loader cuts
@@ -162,7 +170,8 @@ struct PlannedTensor {
 struct DevicePlan {
   DeviceInfo info;
   bool local = true;
-  std::uint64_t bytes = 0;       // of its own shards
+  std::uint64_t bytes = 0;       // of its own shards, with the allocator's rounding
+  std::uint64_t load_bytes = 0;  // most of them that the load keeps at a time (all, unless it discards)
   std::uint64_t peak_bytes = 0;  // predicted highest use, with the allocator's rounding; includes what was in use before
 };
 
@@ -205,6 +214,7 @@ struct LoadPlan {
   std::vector<Shard> shards;
   std::vector<Read> reads;         // in file order
   std::vector<Segment> segments;
+  std::vector<Box> boxes;          // of blocks
   std::vector<Copy> copies;
   std::vector<CopyDim> copy_dims;
 

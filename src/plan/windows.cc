@@ -1,0 +1,69 @@
+#include "plan/windows.h"
+
+#include <algorithm>
+
+#include "plan/copies.h"
+
+namespace shardwise {
+
+// Up to the end of the copy that holds the next element, at most one window.
+void WindowCursor::direct_window(const Segment& segment, Window& window) {
+  const std::uint64_t width = unit_width(plan_.tensors[segment.tensor].dtype);
+  const std::uint64_t element = segment.first_element + done_ / width;
+  std::uint64_t end = segment.first_element + segment.element_count;
+  for (std::uint32_t c = 0; c < segment.copy_count; ++c) {
+    const Copy& copy = plan_.copies[segment.first_copy + c];
+    const std::uint64_t first = copy.source_offset;
+    const std::uint64_t last = first + elements({plan_.copy_dims.data() + copy.first_dim, copy.dim_count});
+    if (first <= element && element < last) end = std::min(end, last);
+    if (first > element) end = std::min(end, first);
+  }
+  const std::uint64_t bytes = std::min((end - element) * width, plan_.window / width * width);
+  window.range = {segment.range.begin + done_, segment.range.begin + done_ + bytes};
+  window.direct = true;
+}
+
+bool WindowCursor::next(Window& window) {
+  while (read_ < plan_.reads.size() && segment_ == plan_.reads[read_].segment_count) {
+    ++read_;
+    segment_ = 0;
+    done_ = 0;
+  }
+  if (read_ == plan_.reads.size()) return false;
+  const Read& read = plan_.reads[read_];
+  window = Window{read.file, {}, read.first_segment + segment_, 1, false};
+  const Segment* segment = &plan_.segments[window.first_segment];
+  if (segment->is_fill()) {
+    ++segment_;
+    return true;
+  }
+  if (segment->direct) {
+    direct_window(*segment, window);
+    done_ += window.range.size();
+    if (done_ == segment->range.size()) ++segment_, done_ = 0;
+    return true;
+  }
+  window.range = {segment->range.begin + done_, segment->range.begin + done_};
+  while (true) {  // whole segments while they fit, then a part of a raw one
+    const std::uint64_t room = plan_.window - std::min(plan_.window, segment->range.begin + done_ - window.range.begin);
+    const std::uint64_t left = segment->range.size() - done_;
+    const std::uint64_t width = unit_width(plan_.tensors[segment->tensor].dtype);
+    const bool first = window.range.empty();
+    std::uint64_t take = left <= room || (segment->is_block() && first) ? left : segment->is_block() ? 0 : room / width * width;
+    if (take == 0 && first) take = width;
+    if (take == 0) {
+      --window.segment_count;
+      return true;
+    }
+    window.range.end = segment->range.begin + done_ + take;
+    done_ += take;
+    if (take < left) return true;
+    done_ = 0;
+    if (++segment_ == read.segment_count) return true;
+    segment = &plan_.segments[read.first_segment + segment_];
+    if (segment->direct || segment->is_fill() || segment->range.begin < window.range.end) return true;
+    ++window.segment_count;
+  }
+}
+
+}  // namespace shardwise
