@@ -1,0 +1,82 @@
+"""Runs clang-tidy over src/ and cli/, sparing files that were found clean before.
+
+    python3 tools/run_tidy.py --build build/release [--jobs N] [FILE...]
+
+A file is clean under a key: the hash of its text, of the project's headers that it includes, of .clang-tidy and of the
+clang-tidy version. Keys of clean files are kept in the user's cache folder, so another checkout profits too.
+Exit status 1 when anything was found.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+ROOTS = ["include", "src", "cli", "."]
+
+
+def cache_folder():
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "shardwise" / "tidy"
+
+
+def project_text(path, seen):
+    """Texts of the file and of every header of the project that it reaches, each once."""
+    if path in seen or not path.is_file():
+        return
+    seen.add(path)
+    text = path.read_text()
+    yield f"{path}\n{text}"
+    for name in INCLUDE.findall(text):
+        for root in [path.parent, *map(pathlib.Path, ROOTS)]:
+            yield from project_text(root / name, seen)
+
+
+def key_of(path, common):
+    digest = hashlib.sha256(common)
+    for text in project_text(path, set()):
+        digest.update(text.encode())
+    return digest.hexdigest()
+
+
+def check(path, key, build):
+    if (cache_folder() / key).exists():
+        return True, ""
+    run = subprocess.run(["clang-tidy", "-p", build, "--quiet", str(path)], capture_output=True, text=True)
+    clean = run.returncode == 0 and "warning:" not in run.stdout
+    if clean:
+        (cache_folder() / key).touch()
+    return clean, run.stdout + (run.stderr if run.returncode else "")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", default="build/release", help="folder with compile_commands.json")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    files = options.files or sorted(
+        p for f in ("src", "cli") for p in pathlib.Path(f).rglob("*.cc") if not p.name.endswith("_test.cc"))
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
+    common = version + pathlib.Path(".clang-tidy").read_bytes()
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    keys = [key_of(p, common) for p in files]
+    known = sum((cache_folder() / k).exists() for k in keys)
+    print(f"clang-tidy: {len(files)} files, {known} of them unchanged since they were found clean", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        answers = list(pool.map(lambda pair: check(*pair, options.build), zip(files, keys)))
+    for clean, text in answers:
+        if not clean:
+            print(text)
+    dirty = [str(p) for p, (clean, _) in zip(files, answers) if not clean]
+    print(f"clang-tidy: {len(files) - len(dirty)} of {len(files)} clean {' '.join(dirty)}")
+    return bool(dirty) or not files
+
+
+if __name__ == "__main__":
+    sys.exit(main())
