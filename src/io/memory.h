@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <utility>
 
 #include "shardwise/status.h"
 
@@ -12,20 +12,26 @@ namespace shardwise {
 
 // Owns `size` bytes, page aligned (2 MiB aligned from 2 MiB on); movable, not copyable. Memory is backed on first touch,
 // so let the thread that fills it touch it first. Errors of create(): RESOURCE_EXHAUSTED.
+// Thread-compatible: different threads may use different bytes.
 class HugeBuffer {
  public:
   HugeBuffer() = default;
   static Result<HugeBuffer> create(std::uint64_t size);
-  std::byte* data() { return data_.get(); }
+  HugeBuffer(HugeBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  HugeBuffer& operator=(HugeBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~HugeBuffer();
+
+  std::byte* data() { return data_; }
   std::uint64_t size() const { return size_; }
-  std::span<std::byte> span() { return {data_.get(), size_}; }
+  std::span<std::byte> span() { return {data_, size_}; }
 
  private:
-  struct Unmap {
-    std::uint64_t size = 0;
-    void operator()(std::byte* p) const;
-  };
-  std::unique_ptr<std::byte, Unmap> data_;
+  std::byte* data_ = nullptr;  // null when size_ is 0
   std::uint64_t size_ = 0;
 };
 
