@@ -1,5 +1,5 @@
-// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, so that a build with -Wthread-safety proves that
-// guarded members are only touched under their lock (libstdc++'s own mutex carries no annotations).
+// Mutex and MutexLock: std::mutex with clang's thread-safety annotations, so that a build with -Wthread-safety proves
+// that guarded members are only touched under their lock (libstdc++'s own mutex carries no annotations).
 #pragma once
 
 #include <mutex>
@@ -28,7 +28,8 @@ class SHARDWISE_THREAD_ANNOTATION_(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for a scope. lock() and unlock() are there for std::condition_variable_any alone, which leaves it locked.
+// Holds a mutex for a scope. lock() and unlock() are there for std::condition_variable_any alone, which leaves it
+// locked.
 class SHARDWISE_THREAD_ANNOTATION_(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) SHARDWISE_THREAD_ANNOTATION_(acquire_capability(mutex)) : mutex_(mutex) {

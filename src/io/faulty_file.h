@@ -20,8 +20,8 @@ struct Faults {
   // Reads that touch this range fail with UNAVAILABLE, as on a bad disk block.
   std::optional<ByteRange> io_error;
 
-  // From read number `shrinks_at` on (the first is 0), the file ends at `shrunk_size`: size() still tells the old one, reads
-  // beyond the new one fail with DATA_LOSS, as when somebody truncates a file in use.
+  // From read number `shrinks_at` on (the first is 0), the file ends at `shrunk_size`: size() still tells the old one,
+  // reads beyond the new one fail with DATA_LOSS, as when somebody truncates a file in use.
   std::uint64_t shrinks_at = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t shrunk_size = 0;
 

@@ -10,9 +10,9 @@
 
 namespace shardwise {
 
-// Owns `size` bytes, page aligned (2 MiB aligned from 2 MiB on); movable, not copyable. Memory is backed on first touch,
-// so let the thread that fills it touch it first. Errors of create(): RESOURCE_EXHAUSTED.
-// Thread-compatible: different threads may use different bytes.
+// Owns `size` bytes, page aligned (2 MiB aligned from 2 MiB on); movable, not copyable. Memory is backed on first
+// touch, so let the thread that fills it touch it first. Errors of create(): RESOURCE_EXHAUSTED. Thread-compatible:
+// different threads may use different bytes.
 class HugeBuffer {
  public:
   HugeBuffer() = default;

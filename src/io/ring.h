@@ -14,8 +14,8 @@ namespace shardwise {
 // O_DIRECT wants offsets, lengths and addresses in multiples of this (4096 satisfies every device seen).
 inline constexpr std::uint64_t kDirectAlignment = 4096;
 
-// A second descriptor of an open file, for O_DIRECT. Errors of open(): UNIMPLEMENTED when the file has no descriptor, or
-// its file system refuses O_DIRECT (tmpfs, overlay, some network ones). Checked by one small read. Thread-safe.
+// A second descriptor of an open file, for O_DIRECT. Errors of open(): UNIMPLEMENTED when the file has no descriptor,
+// or its file system refuses O_DIRECT (tmpfs, overlay, some network ones). Checked by one small read. Thread-safe.
 class DirectFile {
  public:
   static Result<std::shared_ptr<const DirectFile>> open(const File& file);
@@ -33,10 +33,11 @@ class Ring {
   static Result<std::unique_ptr<Ring>> create(unsigned depth);
   virtual ~Ring() = default;
 
-  // Starts reading [offset, offset + target.size()) into `target`: all three multiples of kDirectAlignment. The range may
-  // reach beyond the end of the file; only bytes up to its size are promised then. `file` must outlive the completion.
-  // Short reads, EINTR and EAGAIN are continued inside. Precondition: in_flight() < depth.
-  virtual Status submit(const DirectFile& file, std::uint64_t offset, std::span<std::byte> target, std::uint64_t tag) = 0;
+  // Starts reading [offset, offset + target.size()) into `target`: all three multiples of kDirectAlignment. The range
+  // may reach beyond the end of the file; only bytes up to its size are promised then. `file` must outlive the
+  // completion. Short reads, EINTR and EAGAIN are continued inside. Precondition: in_flight() < depth.
+  virtual Status submit(const DirectFile& file, std::uint64_t offset, std::span<std::byte> target,
+                        std::uint64_t tag) = 0;
 
   struct Completion {
     std::uint64_t tag = 0;

@@ -11,20 +11,25 @@ namespace {
 Code code_of(int error) {
   switch (error) {
     case ENOENT:
-    case ENOTDIR: return Code::kNotFound;
+    case ENOTDIR:
+      return Code::kNotFound;
     case EACCES:
-    case EPERM: return Code::kPermissionDenied;
+    case EPERM:
+      return Code::kPermissionDenied;
     case ELOOP:
     case ENAMETOOLONG:
     case EISDIR:
     case EINVAL:
     case ENXIO:
     case ENODEV:
-    case EOVERFLOW: return Code::kInvalidArgument;
+    case EOVERFLOW:
+      return Code::kInvalidArgument;
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return Code::kResourceExhausted;
-    default: return Code::kUnavailable;
+    case ENOMEM:
+      return Code::kResourceExhausted;
+    default:
+      return Code::kUnavailable;
   }
 }
 
