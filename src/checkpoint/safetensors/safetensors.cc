@@ -19,6 +19,7 @@ using safetensors::Header;
 using safetensors::HeaderTensor;
 
 constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kFormatHeaderLimit = 100'000'000;
 static_assert(std::endian::native == std::endian::little, "stored numbers are little-endian");
 
 Result<std::uint64_t> header_length(const File& file, std::uint64_t max_header_bytes) {
@@ -27,9 +28,13 @@ Result<std::uint64_t> header_length(const File& file, std::uint64_t max_header_b
   }
   std::uint64_t length = 0;
   SHARDWISE_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(&length, 1))));
+  if (length > max_header_bytes && length > kFormatHeaderLimit) {
+    return data_loss("the header length {} is too large: the format's limit is {} (not a safetensors file?)", length,
+                     kFormatHeaderLimit);
+  }
   if (length > max_header_bytes) {
-    return data_loss("the header length {} is above the limit of {} bytes (not a safetensors file?)", length,
-                     max_header_bytes);
+    return resource_exhausted("the header of {} bytes is above OpenOptions::max_header_bytes, {}", length,
+                              max_header_bytes);
   }
   if (length > file.size() - kLengthBytes) {
     return data_loss("the header takes bytes [8, {}) but the file ends at {} (truncated download?)",
@@ -80,10 +85,12 @@ Status check_gapless(const std::vector<HeaderTensor>& tensors, std::uint64_t dat
     return data_loss("{} bytes follow the last tensor: the data ends at {} of {} (file of {} bytes; appended junk?)",
                      data_bytes - before.end, before.end, data_bytes, file_bytes);
   }
+  const auto cut = std::find_if(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end > data_bytes; });
   return data_loss(
-      "tensor '{}' needs data bytes {} but the data ends at {}: {} bytes are missing from the file of {} "
-      "bytes (truncated download?)",
-      printable(tensors.back().name), to_string(before), data_bytes, before.end - data_bytes, file_bytes);
+      "tensor '{}' needs data bytes {} but the data ends at {}: {} bytes are missing from the file of {} bytes "
+      "(truncated download?)",
+      printable(cut->name), to_string(ByteRange{cut->begin, cut->end}), data_bytes, before.end - data_bytes,
+      file_bytes);
 }
 
 TensorInfo to_tensor_info(HeaderTensor tensor, std::uint64_t data_start) {
