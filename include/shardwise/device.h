@@ -26,7 +26,8 @@ class Buffer {
  public:
   virtual ~Buffer() = default;
   virtual std::uint64_t size() const = 0;
-  // The bytes when the host can address them (host devices), else nullptr.
+  // The bytes when the host can address them (host devices; aligned and not null even when there are none), else
+  // nullptr.
   virtual std::byte* host_data() = 0;
   virtual const std::byte* host_data() const = 0;
 };
@@ -56,6 +57,11 @@ class Device : public std::enable_shared_from_this<Device> {
                                                         std::span<const std::byte> source) = 0;
   // Copies bytes [offset, offset + target.size()) of a buffer of this device to the host; returns when done.
   virtual Status copy_to_host(const Buffer& buffer, std::uint64_t offset, std::span<std::byte> target) = 0;
+
+  // While what it returns lives, memory of freed buffers is kept ready for the next ones (never more in all than the
+  // peak plus a little): for loads that drop arrays as they go. Otherwise freed memory goes back to the system soon.
+  // Null when the device makes no such difference. Does not count as in use.
+  virtual std::shared_ptr<void> keep_freed_memory() { return nullptr; }
 };
 
 // Settings of simulated devices in this process's memory.
