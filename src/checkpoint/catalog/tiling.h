@@ -9,9 +9,9 @@
 namespace shardwise {
 
 // OK when the boxes are disjoint and cover every element of `shape`; the caller has checked that each fits() it, has
-// elements, and that the shape's element count does not overflow. O(n log n * rank) for boxes on a grid, and for all
-// that straight cuts through the whole part can separate; UNIMPLEMENTED when an arrangement beyond that costs too much.
-// Errors: DATA_LOSS naming two boxes that overlap, or how many elements no box provides. Reorders `boxes`.
+// elements, and that the shape's element count does not overflow. Linear for the blocks of a regular grid;
+// O(n log n * rank) for all that straight cuts can separate; UNIMPLEMENTED when an arrangement beyond that costs too
+// much. Errors: DATA_LOSS naming two boxes that overlap, or how many elements no box provides. Reorders `boxes`.
 Status check_tiling(const Shape& shape, std::vector<const Box*>& boxes);
 
 }  // namespace shardwise
