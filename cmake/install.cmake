@@ -12,7 +12,8 @@ install(TARGETS shardwise ${SHARDWISE_ROOM_TARGETS} EXPORT shardwise
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/shardwise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT shardwise NAMESPACE shardwise:: FILE shardwiseTargets.cmake DESTINATION ${package_folder})
-configure_package_config_file(cmake/shardwiseConfig.cmake.in shardwiseConfig.cmake INSTALL_DESTINATION ${package_folder})
+configure_package_config_file(cmake/shardwiseConfig.cmake.in shardwiseConfig.cmake
+                              INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(shardwiseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/shardwiseConfig.cmake ${PROJECT_BINARY_DIR}/shardwiseConfigVersion.cmake
         DESTINATION ${package_folder})

