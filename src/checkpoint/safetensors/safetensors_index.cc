@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -74,11 +73,12 @@ class Assembly {
   Status add_file(const std::string& name) {
     const auto file = open_(path_of(name));
     if (!file.ok()) return file.status().code() == Code::kNotFound ? missing_files() : file.status();
-    OpenOptions left = options_;
-    left.max_tensors -= std::min<std::uint64_t>(left.max_tensors, seen_);
-    auto part = read_safetensors(path_of(name), **file, left);
+    auto part = read_safetensors(path_of(name), **file, options_);
     if (!part.ok()) return part.status();
     seen_ += part->tensors.size();
+    if (seen_ > options_.max_tensors) {
+      return resource_exhausted("its files hold more than {} tensors (OpenOptions::max_tensors)", options_.max_tensors);
+    }
     catalog_.files.push_back(std::move(part->files[0]));
     catalog_.metadata.merge(part->metadata);
     for (TensorInfo& tensor : part->tensors) SHARDWISE_RETURN_IF_ERROR(add_tensor(name, std::move(tensor)));
