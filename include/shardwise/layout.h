@@ -44,15 +44,28 @@ enum class Uneven : std::uint8_t {
   kReplicate,  // that dimension stays whole; reported
 };
 
+// Whether a rule that matches no variable is worth saying.
+enum class UnmatchedRules : std::uint8_t {
+  kReport,
+  kIgnore,  // built-in maps: they hold rules for several families of names, of which a checkpoint uses one
+};
+
 struct LayoutMapOptions {
   MatchDialect dialect = MatchDialect::kFullMatch;
   Uneven uneven = Uneven::kRefuse;
+  UnmatchedRules unmatched = UnmatchedRules::kReport;
 };
 
+class Distribution;
+struct AutoRule;
+
 // Ordered rules path pattern -> layout, as keras.distribution.LayoutMap. Patterns are Python regular expressions
-// (through PCRE2 with match limits; a pattern that exceeds them is an error, never a hang).
+// (through PCRE2 with match limits; a pattern that exceeds them is an error, never a hang; stop asking at the first such
+// error). Patterns and paths are at most 4096 bytes of UTF-8, maps at most 4096 rules; a byte of a path that is not UTF-8
+// counts as one character that is no letter, digit or space.
 //
-// Thread-compatible while rules are set; then immutable and safe to share. Copies are cheap.
+// Thread-compatible while rules are set; then immutable and safe to share. Copies are cheap and independent: setting a
+// rule of one does not change the other.
 class LayoutMap {
  public:
   explicit LayoutMap(DeviceMesh mesh, LayoutMapOptions options = {});
@@ -64,8 +77,9 @@ class LayoutMap {
   // The problems of all rules so far (Keras's texts, one per line), and of the mesh.
   Status status() const;
 
-  // The layout of `path`: exact key first, else the only pattern that matches, else nullopt.
-  // Errors: INVALID_ARGUMENT with Keras's text when several patterns match; RESOURCE_EXHAUSTED for a match limit.
+  // The layout of `path`: exact key first, else the only pattern that matches, else nullopt. Thread-safe.
+  // Errors: status()'s; INVALID_ARGUMENT with Keras's text when several patterns match; RESOURCE_EXHAUSTED for a match
+  // limit or a path that is too long.
   Result<std::optional<TensorLayout>> find(const std::string& path) const;
   // As find(), with the index of the rule that matched instead of its layout.
   Result<std::optional<std::size_t>> find_rule(const std::string& path) const;
@@ -79,6 +93,12 @@ class LayoutMap {
   const LayoutMapOptions& options() const;
 
  private:
+  // Whether an entry such as "batch+model" may split one dimension by several axes.
+  enum class AxisSyntax : std::uint8_t { kKeras, kCombined };
+  friend Result<Distribution> parse_layout(const std::string& json, const DeviceMesh& mesh, LayoutMapOptions options);
+
+  Status add(const std::string& key, TensorLayout layout, AxisSyntax syntax);
+
   struct State;
   std::shared_ptr<State> state_;
 };
@@ -110,7 +130,8 @@ class Distribution {
   std::shared_ptr<const DeviceMesh> mesh_;
   std::optional<LayoutMap> rules_;
   std::string batch_axis_;
-  Status status_;
+  Status problem_;  // of the distribution itself, beside its mesh's and rules'
+  std::shared_ptr<const AutoRule> auto_;  // kAuto
 };
 
 // Every variable whole on every device. Keras: the mesh is meant to be 1-D.
@@ -126,18 +147,24 @@ class ModelParallel : public Distribution {
   explicit ModelParallel(LayoutMap layout_map, std::string batch_dim_name = {});
 };
 
-// `--layout auto`: tensors of `min_bytes` or more are split over all axes' devices along their largest dimension that
-// divides (all devices if it can, else the largest product of axes that divides); smaller ones are replicated.
+// `--layout auto`: tensors of `min_bytes` or more are split along one dimension: over all devices along the largest
+// dimension that divides by their number, else over the largest product of axes that divides some dimension; smaller
+// tensors and those that nothing divides are replicated. Of equal dimensions the first is taken. Shards of sub-byte types
+// fill whole bytes.
 class AutoParallel : public Distribution {
  public:
   explicit AutoParallel(DeviceMesh mesh, std::uint64_t min_bytes = 1u << 20);
 };
 
-// A layout of the CLI's --layout: a built-in name ("gemma", "llama", "bert", "replicated", "auto") or JSON text:
+// A layout of the CLI's --layout (docs/layouts.md): a built-in name ("gemma", "llama", "bert", "replicated", "auto") or JSON text:
 //   {"rules": {"decoder_block.*query.kernel": ["model", "batch", null]}, "dialect": "fullmatch" | "search",
 //    "uneven": "refuse" | "replicate"}
-// or just the object of rules. Built-in maps hold rules for both the Keras paths, the paths of Keras checkpoints and
-// the Hugging Face names; axis names are the mesh's: the tables' "model" and "batch" axes must exist in it.
+// or just the object of rules. A list entry such as "batch+model" splits its dimension by several axes, outermost first;
+// "dialect" and "uneven" of the text win over `options`. Errors: INVALID_ARGUMENT naming line and column.
+//
+// Built-in maps hold rules for the Keras paths, the paths of Keras checkpoints and the Hugging Face names; they use the
+// mesh's axes "model" and "batch" (or "data"): dimensions of an axis that the mesh lacks stay whole, a mesh that has none
+// of them is refused. They are full matches whatever options.dialect says.
 Result<Distribution> builtin_layout(const std::string& name, const DeviceMesh& mesh, LayoutMapOptions options = {});
 Result<Distribution> parse_layout(const std::string& json, const DeviceMesh& mesh, LayoutMapOptions options = {});
 // The names builtin_layout() knows.

@@ -13,6 +13,9 @@ namespace shardwise {
 
 class Device;  // device.h; a mesh only carries them
 
+// Meshes of more devices are refused.
+inline constexpr std::size_t kMaxDevices = 65536;
+
 inline constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
 // What the planner may know of a device.
@@ -31,12 +34,14 @@ struct MeshDevice {
 using DeviceList = std::vector<MeshDevice>;
 
 // N devices "host:0".. that exist as descriptions only, each limited to `memory_limit` bytes: enough to plan.
+// At most kMaxDevices are made.
 DeviceList abstract_devices(std::size_t count, std::uint64_t memory_limit = kUnlimited);
 
 // A grid of devices, row-major over `shape`. Immutable; copies share the device objects.
 //
 // A constructor cannot return a Status, so a mesh that Keras would refuse carries the error (with Keras's text) in
-// status(), and everything that is handed such a mesh returns it. create() returns it at once.
+// status(), and everything that is handed such a mesh returns it. create() returns it at once. Beyond Keras, sizes below 1,
+// two axes of one name and more than kMaxDevices devices are refused.
 class DeviceMesh {
  public:
   DeviceMesh(std::vector<std::int64_t> shape, std::vector<std::string> axis_names, DeviceList devices);
@@ -66,7 +71,9 @@ class DeviceMesh {
   Status status_;
 };
 
-// Reads "batch=2,model=4" (axis=size, comma separated). Errors: INVALID_ARGUMENT with an example of what is expected.
+// Reads "batch=2,model=4" (axis=size, comma separated; blanks around either are ignored). Names are letters, digits, "_",
+// "-" and "."; sizes are 1 or more, their product at most kMaxDevices.
+// Errors: INVALID_ARGUMENT with an example of what is expected.
 struct MeshSpec {
   std::vector<std::int64_t> shape;
   std::vector<std::string> axis_names;

@@ -1,0 +1,38 @@
+"""Fixtures: the mesh driver, asked many questions in one run."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Before anything imports jax: eight simulated devices, on the CPU.
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+
+def driver_path():
+    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
+    return (build if build.is_absolute() else ROOT / build) / "tests" / "mesh_driver"
+
+
+@pytest.fixture(scope="session")
+def ask():
+    """ask([question, ...]) -> [answer, ...], in one run of the driver."""
+    driver = driver_path()
+    if not driver.exists():
+        pytest.fail(f"{driver} is missing: build the target mesh_driver first")
+
+    def run(questions):
+        lines = "".join(json.dumps(question) + "\n" for question in questions)
+        done = subprocess.run([driver], input=lines, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr[-2000:]
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(answers) == len(questions)
+        return answers
+
+    return run
