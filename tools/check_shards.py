@@ -6,6 +6,7 @@ CHECKPOINT is a .safetensors file or a safetensors index (read by the safetensor
 (read by h5py). FOLDER is what `shardwise load CHECKPOINT --dump FOLDER` wrote: device-K.safetensors, whose metadata
 says which part of each tensor device K holds. Exit status 1 when a value, shape, dtype or tensor differs, or a part is
 missing.
+"""
 
 import json
 import pathlib
