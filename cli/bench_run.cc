@@ -1,0 +1,250 @@
+#include "cli/bench_run.h"
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include "base/format.h"
+#include "cli/raw_read.h"
+#include "cli/request.h"
+#include "shardwise/checkpoint.h"
+#include "shardwise/device.h"
+#include "shardwise/load.h"
+
+namespace shardwise::cli {
+namespace {
+
+// Shares of the page cache that still count as warm and as cold.
+constexpr double kWarmShare = 0.99;
+constexpr double kColdShare = 0.01;
+
+enum class Phase : std::uint8_t { kWarm, kCold };
+
+struct NamedPlan {
+  std::string layout;
+  LoadPlan plan;
+};
+
+// Everything a measurement needs, made once.
+struct Setup {
+  const BenchRequest& request;
+  std::stop_token stop;
+  std::vector<FileRange> ranges;
+  std::vector<NamedPlan> plans;
+};
+
+// Where the bytes of the selected tensors lie, neighbours joined.
+Result<std::vector<FileRange>> stored_ranges(const Catalog& catalog,
+                                             const std::function<bool(const std::string&)>& selector) {
+  std::map<std::uint32_t, std::vector<ByteRange>> by_file;
+  for (const TensorInfo& tensor : catalog.tensors) {
+    if (selector && !selector(tensor.name)) continue;
+    for (const Extent& extent : tensor.extents) {
+      if (extent.file != Extent::kNoFile && !extent.range.empty()) by_file[extent.file].push_back(extent.range);
+    }
+  }
+  std::vector<FileRange> ranges;
+  for (auto& [index, parts] : by_file) {
+    const CatalogFile& file = catalog.files[index];
+    SHARDWISE_ASSIGN_OR_RETURN(const auto opened, open_file(file.path));
+    if (file.is_deflated()) parts = {file.member};
+    std::sort(parts.begin(), parts.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
+    const std::size_t first = ranges.size();
+    for (const ByteRange part : parts) {
+      if (ranges.size() > first && part.begin <= ranges.back().range.end) {
+        ranges.back().range.end = std::max(ranges.back().range.end, part.end);
+      } else {
+        ranges.push_back({opened, part});
+      }
+    }
+  }
+  return ranges;
+}
+
+// A pattern that matches this name and nothing else.
+std::string escaped(const std::string& name) {
+  std::string pattern;
+  for (const char c : name) {
+    if (std::string_view("\\^$.|?*+()[]{}-# \t\n").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+enum class Dimension : std::uint8_t { kFirst, kLast };
+
+// Splits one dimension of every tensor over all devices, where it divides.
+Distribution split_dimension(const Catalog& catalog, const DeviceMesh& mesh, Dimension which) {
+  LayoutMap rules(mesh, {.uneven = Uneven::kReplicate});
+  for (const TensorInfo& tensor : catalog.tensors) {
+    if (tensor.shape.empty()) continue;
+    std::vector<Axis> axes(which == Dimension::kFirst ? 1 : tensor.shape.size());
+    axes.back() = "device";
+    rules.set(escaped(tensor.name), TensorLayout(std::move(axes)));
+  }
+  return ModelParallel(rules);
+}
+
+StageStatus make_plans(const BenchRequest& request, const Catalog& catalog,
+                       const std::function<bool(const std::string&)>& selector, std::vector<NamedPlan>& plans) {
+  const auto mesh =
+      DeviceMesh::create({request.devices}, {"device"}, host_devices(static_cast<std::size_t>(request.devices)));
+  if (!mesh.ok()) return {Stage::kRequest, mesh.status()};
+  const std::pair<const char*, Distribution> layouts[] = {{"row", split_dimension(catalog, *mesh, Dimension::kFirst)},
+                                                          {"column", split_dimension(catalog, *mesh, Dimension::kLast)},
+                                                          {"auto", AutoParallel(*mesh)}};
+  for (const auto& [name, distribution] : layouts) {
+    auto plan = make_plan(bind(catalog, distribution, {.select = selector}), {.staging = request.staging});
+    if (!plan.ok()) return {Stage::kPlan, plan.status()};
+    plans.push_back({name, std::move(plan).value()});
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> available_memory() {
+  std::FILE* file = std::fopen("/proc/meminfo", "re");
+  if (file == nullptr) return std::nullopt;
+  unsigned long long kib = 0;
+  std::optional<std::uint64_t> bytes;
+  char line[256];
+  while (!bytes && std::fgets(line, sizeof line, file) != nullptr) {
+    if (std::sscanf(line, "MemAvailable: %llu", &kib) == 1) bytes = kib * 1024;
+  }
+  std::fclose(file);
+  return bytes;
+}
+
+// Every run holds all bytes at once, and the page cache holds them too.
+Status check_memory(const Setup& setup) {
+  std::uint64_t most = total_bytes(setup.ranges);
+  for (const NamedPlan& named : setup.plans) {
+    std::uint64_t sum = named.plan.host.peak_bytes;
+    for (const DevicePlan& device : named.plan.devices) sum += device.peak_bytes;
+    most = std::max(most, sum);
+  }
+  const auto available = available_memory();
+  if (!available || most + total_bytes(setup.ranges) <= *available) return {};
+  return resource_exhausted(
+      "bench holds all bytes in memory beside the page cache: {} of {} available; choose fewer tensors with --select",
+      format_bytes(most + total_bytes(setup.ranges)), format_bytes(*available));
+}
+
+// Brings the page cache into the state that the phase measures, and records how well that went.
+Status prepare_cache(Phase which, const Setup& setup, BenchPhase& phase) {
+  const auto before = resident(setup.ranges);
+  if (which == Phase::kCold) {
+    drop_from_cache(setup.ranges);
+  } else if (!before || *before < kWarmShare) {
+    SHARDWISE_RETURN_IF_ERROR(fill_cache(setup.ranges));
+  }
+  const auto now = resident(setup.ranges);
+  if (!now) return {};
+  if (!phase.resident) phase.resident = *now;
+  phase.resident = which == Phase::kWarm ? std::min(*phase.resident, *now) : std::max(*phase.resident, *now);
+  return {};
+}
+
+// Best of the repeats of `run`, each with a prepared cache.
+template <typename Run>
+Result<double> best_of(Phase which, const Setup& setup, BenchPhase& phase, const Run& run) {
+  double best = 0;
+  for (int i = 0; i < setup.request.repeat; ++i) {
+    SHARDWISE_RETURN_IF_ERROR(prepare_cache(which, setup, phase));
+    SHARDWISE_ASSIGN_OR_RETURN(const double seconds, run());
+    if (best == 0 || seconds < best) best = seconds;
+  }
+  return best;
+}
+
+unsigned thread_limit(const BenchRequest& request) {
+  return request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Status measure_raw(Phase which, const Setup& setup, BenchPhase& phase) {
+  BenchRow best{.what = "raw"};
+  std::vector<std::pair<RawMethod, const char*>> methods = {{RawMethod::kBuffered, "buffered"}};
+  if (which == Phase::kCold) methods.emplace_back(RawMethod::kDirect, "direct");
+  const unsigned most = thread_limit(setup.request);
+  for (const auto& [method, name] : methods) {
+    for (unsigned threads = 1;; threads = std::min(threads * 2, most)) {
+      const auto seconds =
+          best_of(which, setup, phase, [&] { return raw_read(setup.ranges, threads, method, setup.stop); });
+      if (!seconds.ok() && seconds.status().code() == Code::kUnimplemented) {
+        phase.notes.push_back(format("no direct reads here: {}", seconds.status().message()));
+        break;
+      }
+      if (!seconds.ok()) return seconds.status();
+      if (best.seconds == 0 || *seconds < best.seconds) {
+        best.seconds = *seconds;
+        best.how = format("{} thread{}, {}", threads, threads == 1 ? "" : "s", name);
+      }
+      if (threads == most) break;
+    }
+  }
+  phase.rows.push_back(best);
+  return {};
+}
+
+Status measure_load(Phase which, const Setup& setup, const NamedPlan& named, BenchPhase& phase) {
+  std::string how;
+  const auto run = [&]() -> Result<double> {
+    const auto start = std::chrono::steady_clock::now();
+    SHARDWISE_ASSIGN_OR_RETURN(const Loaded loaded, load(named.plan, {.stop = setup.stop,
+                                                                      .threads = setup.request.threads,
+                                                                      .fingerprints = !setup.request.no_fingerprint}));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    how = loaded.statistics.methods.empty() ? "" : std::string(to_string(loaded.statistics.methods.front()));
+    return seconds;
+  };
+  SHARDWISE_ASSIGN_OR_RETURN(const double seconds, best_of(which, setup, phase, run));
+  phase.rows.push_back({"load " + named.layout, seconds, how});
+  return {};
+}
+
+Status measure_phase(Phase which, const Setup& setup, const Console& console, BenchResult& result) {
+  BenchPhase phase{.name = which == Phase::kWarm ? "warm" : "cold"};
+  console.remark(format("{}: raw ...\n", phase.name));
+  SHARDWISE_RETURN_IF_ERROR(measure_raw(which, setup, phase));
+  for (const NamedPlan& named : setup.plans) {
+    console.remark(format("{}: {} ...\n", phase.name, named.layout));
+    SHARDWISE_RETURN_IF_ERROR(measure_load(which, setup, named, phase));
+  }
+  if (!phase.resident) phase.notes.push_back("the system does not tell what is in the page cache");
+  if (which == Phase::kCold && phase.resident && *phase.resident > kColdShare) {
+    phase.notes.push_back("not cold: the system kept some of it in the page cache");
+  }
+  if (which == Phase::kWarm && phase.resident && *phase.resident < kWarmShare) {
+    phase.notes.push_back("not warm: the page cache does not hold it all");
+  }
+  result.phases.push_back(std::move(phase));
+  return {};
+}
+
+}  // namespace
+
+StageStatus bench(const BenchRequest& request, std::stop_token stop, const Console& console, BenchResult& result) {
+  const auto catalog = open_checkpoint(request.path);
+  if (!catalog.ok()) return {Stage::kOpen, catalog.status()};
+  const auto selector = make_selector(request.select, *catalog);
+  if (!selector.ok()) return {Stage::kRequest, selector.status()};
+  Setup setup{.request = request, .stop = std::move(stop)};
+  auto ranges = stored_ranges(*catalog, *selector);
+  if (!ranges.ok()) return {Stage::kOpen, ranges.status()};
+  setup.ranges = std::move(ranges).value();
+  if (const auto outcome = make_plans(request, *catalog, *selector, setup.plans); !outcome.ok()) return outcome;
+  if (const Status fits = check_memory(setup); !fits.ok()) return {Stage::kFit, fits};
+
+  result = {.path = request.path,
+            .bytes = total_bytes(setup.ranges),
+            .tensors = setup.plans.front().plan.tensors.size(),
+            .devices = request.devices,
+            .repeat = request.repeat};
+  for (const Phase which : {Phase::kWarm, Phase::kCold}) {
+    if (request.only == (which == Phase::kWarm ? "cold" : "warm")) continue;
+    if (const Status status = measure_phase(which, setup, console, result); !status.ok()) return {Stage::kLoad, status};
+  }
+  return {};
+}
+
+}  // namespace shardwise::cli

@@ -1,0 +1,147 @@
+#include "cli/load_report.h"
+
+#include <map>
+
+#include "base/format.h"
+#include "cli/fingerprints.h"
+#include "cli/table.h"
+
+namespace shardwise::cli {
+namespace {
+
+constexpr std::size_t kMaxListed = 20;
+
+std::string limit_text(std::uint64_t bytes) { return bytes == kUnlimited ? "unlimited" : format_bytes(bytes); }
+
+std::map<std::string, Fingerprint> fingerprints_by_name(const LoadReport& report) {
+  std::map<std::string, Fingerprint> result;
+  for (std::size_t t = 0; t < report.plan.tensors.size(); ++t) {
+    const auto& value = report.loaded.fingerprints[t];
+    if (value) result.emplace(report.plan.tensors[t].name, *value);
+  }
+  return result;
+}
+
+double bytes_per_second(const LoadStatistics& statistics) {
+  return statistics.seconds > 0 ? static_cast<double>(statistics.bytes_read) / statistics.seconds : 0;
+}
+
+// "buffered", or "buffered (2 files), direct (1 file)".
+std::string methods_text(const LoadStatistics& statistics) {
+  std::map<std::string, std::size_t> counts;
+  for (const ReadMethod method : statistics.methods) ++counts[std::string(to_string(method))];
+  if (counts.size() == 1) return counts.begin()->first;
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(format("{} ({} files)", name, count));
+  return format("{}", fmt::join(parts, ", "));
+}
+
+std::string memory_text(const LoadReport& report) {
+  Table table({{"memory"},
+               {"predicted", Align::kRight},
+               {"measured", Align::kRight},
+               {"allowed", Align::kRight},
+               {"predicted, bytes", Align::kRight},
+               {"measured, bytes", Align::kRight}});
+  for (std::size_t d = 0; d < report.plan.devices.size(); ++d) {
+    const DevicePlan& device = report.plan.devices[d];
+    if (!device.local) continue;
+    const std::uint64_t measured = report.loaded.statistics.device_peak_bytes[d];
+    table.add({device.info.id, format_bytes(device.peak_bytes), format_bytes(measured),
+               limit_text(device.info.memory_limit), format("{}", device.peak_bytes), format("{}", measured)});
+  }
+  const std::uint64_t predicted = report.plan.host.peak_bytes;
+  const auto& measured = report.host_peak_bytes;
+  table.add({"host, beside these", format_bytes(predicted), measured ? format_bytes(*measured) : "unknown", "",
+             format("{}", predicted), measured ? format("{}", *measured) : ""});
+  return table.to_string();
+}
+
+std::string timing_text(const LoadStatistics& statistics) {
+  std::string text = format("loaded {} in {:.3f} s: {}/s, {} reads, {}\n", format_bytes(statistics.bytes_read),
+                            statistics.seconds, format_bytes(static_cast<std::uint64_t>(bytes_per_second(statistics))),
+                            statistics.reads, methods_text(statistics));
+  text += format("seconds, summed over threads: read {:.3f}, decode {:.3f}, copy {:.3f}, fingerprint {:.3f}\n",
+                 statistics.read_seconds, statistics.decode_seconds, statistics.copy_seconds,
+                 statistics.fingerprint_seconds);
+  return text;
+}
+
+// What the other way of loading would have needed, and whether device 0 could have given it.
+std::string load_then_shard_text(const LoadPlan& plan) {
+  const LoadThenShard& other = plan.load_then_shard;
+  const std::uint64_t limit = plan.devices.front().info.memory_limit;
+  std::string text =
+      format("load-then-shard (each tensor whole on device 0 first) would need {} on device 0 and {} on the host",
+             format_bytes(other.device0_peak_bytes), format_bytes(other.host_peak_bytes));
+  if (limit == kUnlimited) return text + "\n";
+  if (other.device0_peak_bytes > limit) return text + format(": refused, device 0 has {}\n", format_bytes(limit));
+  return text + format(": it would fit the {} of device 0\n", format_bytes(limit));
+}
+
+std::string list_text(const char* title, const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size() && i < kMaxListed; ++i) text += format("{} {}\n", title, lines[i]);
+  if (lines.size() > kMaxListed) text += format("{} ... and {} more\n", title, lines.size() - kMaxListed);
+  return text;
+}
+
+std::string check_text(const ValueCheck::Report& check) {
+  std::string text = list_text("wrong:", check.wrong) + list_text("not checked:", check.unchecked);
+  text += format("check: every value of {} tensors is as stored", check.checked);
+  if (!check.unchecked.empty()) text += format(", {} could not be checked", check.unchecked.size());
+  if (!check.wrong.empty()) text += format(", {} WRONG", check.wrong.size());
+  return text + "\n";
+}
+
+Json measured_json(const LoadReport& report) {
+  const LoadStatistics& statistics = report.loaded.statistics;
+  Json methods = Json::array();
+  for (const ReadMethod method : statistics.methods) methods.push_back(to_string(method));
+  return {{"seconds", statistics.seconds},
+          {"bytes_per_second", bytes_per_second(statistics)},
+          {"device_peak_bytes", statistics.device_peak_bytes},
+          {"host_peak_bytes", report.host_peak_bytes ? Json(*report.host_peak_bytes) : Json()},
+          {"bytes_read", statistics.bytes_read},
+          {"bytes_wanted", statistics.bytes_wanted},
+          {"bytes_copied", statistics.bytes_copied},
+          {"reads", statistics.reads},
+          {"staging_peak_bytes", statistics.staging_peak_bytes},
+          {"read_seconds", statistics.read_seconds},
+          {"decode_seconds", statistics.decode_seconds},
+          {"copy_seconds", statistics.copy_seconds},
+          {"fingerprint_seconds", statistics.fingerprint_seconds},
+          {"methods", std::move(methods)}};
+}
+
+}  // namespace
+
+std::string load_text(const LoadReport& report) {
+  std::string text = memory_text(report) + "\n" + timing_text(report.loaded.statistics);
+  const auto fingerprints = fingerprints_by_name(report);
+  if (!fingerprints.empty()) {
+    text += format("fingerprint of {} tensors: {}\n", fingerprints.size(), to_string(combine(fingerprints)));
+  }
+  if (!report.dump_folder.empty()) text += format("shards written to {}/device-*.safetensors\n", report.dump_folder);
+  text += load_then_shard_text(report.plan);
+  if (report.check) text += check_text(*report.check);
+  return text;
+}
+
+Json load_json(const LoadReport& report) {
+  auto document = Json::parse(to_json(report.plan));
+  const auto fingerprints = fingerprints_by_name(report);
+  for (std::size_t v = 0; v < report.plan.variables.size(); ++v) {
+    const auto found = fingerprints.find(report.plan.variables[v].tensor);
+    document["tensors"][v]["fingerprint"] = found == fingerprints.end() ? Json() : Json(to_string(found->second));
+  }
+  document["measured"] = measured_json(report);
+  document["fingerprint"] = fingerprints.empty() ? Json() : Json(to_string(combine(fingerprints)));
+  if (report.check) {
+    document["check"] = {
+        {"checked", report.check->checked}, {"unchecked", report.check->unchecked}, {"wrong", report.check->wrong}};
+  }
+  return document;
+}
+
+}  // namespace shardwise::cli

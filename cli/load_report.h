@@ -1,0 +1,29 @@
+// What `shardwise load` says when it is done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/dump.h"
+#include "cli/json.h"
+#include "cli/value_check.h"
+#include "shardwise/load.h"
+#include "shardwise/plan.h"
+
+namespace shardwise::cli {
+
+// Borrows what it reports on.
+struct LoadReport {
+  const LoadPlan& plan;
+  const Loaded& loaded;
+  std::optional<std::uint64_t> host_peak_bytes;  // measured, beside the arenas
+  std::string dump_folder;                       // empty = none
+  std::optional<ValueCheck::Report> check;
+};
+
+std::string load_text(const LoadReport& report);
+// The plan's document with "measured", "fingerprint", tensors[].fingerprint and, with --check, "check".
+Json load_json(const LoadReport& report);
+
+}  // namespace shardwise::cli

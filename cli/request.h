@@ -1,0 +1,58 @@
+// What plan, load and bench are asked for, and how that becomes a LoadPlan.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "shardwise/catalog.h"
+#include "shardwise/layout.h"
+#include "shardwise/mesh.h"
+#include "shardwise/plan.h"
+
+namespace shardwise::cli {
+
+// The options that plan, load and bench share.
+struct Request {
+  std::string path;
+  std::string mesh;  // "batch=2,model=4"; empty = batch=1,model=<devices>
+  std::optional<std::int64_t> devices;
+  std::uint64_t device_memory = kUnlimited;
+  std::string layout = "auto";          // a built-in name or a JSON file
+  std::optional<MatchDialect> dialect;  // nullopt = what the layout file says
+  std::optional<Uneven> uneven;
+  std::string dtype;   // empty = as stored
+  std::string select;  // Python regular expression, searched in tensor names; empty = all
+  std::uint64_t staging = 64_MiB;
+  std::vector<std::size_t> only_devices;
+  Retain retain = Retain::kKeep;
+  Format format = Format::kText;
+  std::size_t limit = 20;  // tensors printed; 0 = all
+};
+
+enum class DeviceKind : std::uint8_t {
+  kAbstract,  // descriptions: enough to plan
+  kHost,      // simulated devices in this process
+};
+
+// A catalog and the plan made from it.
+struct Prepared {
+  std::unique_ptr<const Catalog> catalog;
+  std::optional<LoadPlan> plan;
+};
+
+// Opens the checkpoint, places its tensors and plans the load. A plan that does not fit is not an error here.
+StageStatus prepare(const Request& request, DeviceKind kind, Prepared& prepared);
+
+// The steps of prepare().
+Result<DeviceMesh> make_mesh(const Request& request, DeviceKind kind);
+Result<Distribution> make_distribution(const Request& request, const DeviceMesh& mesh);
+// Which tensors a --select expression chooses: its text is searched, in the dialect of layout rules. Null for an empty
+// expression. Errors: INVALID_ARGUMENT when it is no regular expression, or chooses nothing.
+Result<std::function<bool(const std::string&)>> make_selector(const std::string& expression, const Catalog& catalog);
+
+}  // namespace shardwise::cli
