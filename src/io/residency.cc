@@ -49,7 +49,7 @@ bool may_ask(int descriptor) {
   struct stat info = {};
   if (::fstat(descriptor, &info) != 0) return false;
   if (::geteuid() == 0 || info.st_uid == ::geteuid()) return true;
-  return ::access(format("/proc/self/fd/{}", descriptor).c_str(), W_OK) == 0;
+  return ::eaccess(format("/proc/self/fd/{}", descriptor).c_str(), W_OK) == 0;
 }
 
 }  // namespace

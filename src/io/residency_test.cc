@@ -1,0 +1,105 @@
+#include "io/residency.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "shardwise/file.h"
+#include "testing/matchers.h"
+#include "testing/temporary_folder.h"
+
+namespace shardwise {
+namespace {
+
+using Probe = std::optional<double> (*)(int, ByteRange);
+constexpr Probe kProbes[] = {&resident_share, &resident_share_by_cachestat, &resident_share_by_mincore};
+
+class Residency : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kSize = 8_MiB + 100;
+
+  // A file on the disk, written back and dropped from the cache; skips the test where that does not work.
+  std::shared_ptr<const File> cold_file() {
+    const std::string path = folder_.write("cold", std::string(kSize, 'x'));
+    auto file = open_file(path);
+    if (!file.ok()) return nullptr;
+    const int descriptor = (*file)->descriptor();
+    ::fsync(descriptor);
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM);  // no read-ahead, so that shares are exact
+    return *file;
+  }
+
+  TemporaryFolder folder_;
+};
+class ResidencyBy : public Residency, public ::testing::WithParamInterface<Probe> {};
+
+TEST_P(ResidencyBy, FollowsWhatIsRead) {
+  const auto file = cold_file();
+  ASSERT_NE(file, nullptr);
+  const int descriptor = file->descriptor();
+  const auto share = GetParam()(descriptor, {0, kSize});
+  if (!share) GTEST_SKIP() << "not on this kernel";
+  if (*share > 0) GTEST_SKIP() << "this file system keeps its cache";
+  EXPECT_EQ(GetParam()(descriptor, {0, 1}), 0.0);
+
+  std::vector<std::byte> bytes(1_MiB);
+  ASSERT_THAT(file->read(2_MiB, bytes), IsOk());
+  EXPECT_EQ(GetParam()(descriptor, {2_MiB, 3_MiB}), 1.0);
+  EXPECT_EQ(GetParam()(descriptor, {2_MiB + 5, 2_MiB + 6}), 1.0);
+  EXPECT_EQ(GetParam()(descriptor, {2_MiB, 4_MiB}), 0.5);
+  EXPECT_EQ(GetParam()(descriptor, {0, 2_MiB}), 0.0);
+  EXPECT_EQ(GetParam()(descriptor, {4_MiB, kSize}), 0.0);  // asking has read nothing
+
+  bytes.resize(kSize);
+  ASSERT_THAT(file->read(0, bytes), IsOk());
+  EXPECT_EQ(GetParam()(descriptor, {0, kSize}), 1.0);
+  EXPECT_EQ(GetParam()(descriptor, {0, kSize * 2}), 1.0);  // nothing lies beyond the end
+}
+
+TEST_P(ResidencyBy, EmptyRangesAreResident) {
+  const auto file = cold_file();
+  ASSERT_NE(file, nullptr);
+  if (!GetParam()(file->descriptor(), {0, 1})) GTEST_SKIP() << "not on this kernel";
+  EXPECT_EQ(GetParam()(file->descriptor(), {5, 5}), 1.0);
+  EXPECT_EQ(GetParam()(file->descriptor(), {kSize, kSize + 10}), 1.0);
+}
+
+TEST_P(ResidencyBy, NoFileNoAnswer) {
+  EXPECT_EQ(GetParam()(-1, {0, 10}), std::nullopt);
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(GetParam()(ends[0], {0, 10}), std::nullopt);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_P(ResidencyBy, MemoryFileSystem) {
+  const TemporaryFolder memory("/dev/shm");
+  auto file = open_file(memory.write("a", std::string(100'000, 'x')));
+  if (!file.ok()) GTEST_SKIP() << "no /dev/shm";
+  const auto share = GetParam()((*file)->descriptor(), {0, 100'000});
+  if (!share) GTEST_SKIP() << "not on this kernel";
+  EXPECT_EQ(*share, 1.0);
+}
+
+// To those who neither own the file nor may write to it, mincore would say "all resident".
+TEST_F(Residency, StrangersGetNoAnswer) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const auto file = cold_file();
+  ASSERT_NE(file, nullptr);
+  std::optional<double> share = 0.5;
+  std::thread([&] {
+    ::syscall(SYS_setresuid, -1, 65534, -1);  // of this thread alone, unlike the C library's function
+    share = resident_share_by_mincore(file->descriptor(), {0, kSize});
+  }).join();
+  EXPECT_EQ(share, std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ResidencyBy, ::testing::ValuesIn(kProbes));
+
+}  // namespace
+}  // namespace shardwise
