@@ -1,0 +1,61 @@
+// Scheduler: hands the windows of a plan to workers, in order, each once its targets exist.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+#include "load/targets.h"
+#include "plan/windows.h"
+
+namespace shardwise {
+
+// Thread-safe. Borrows plan and targets.
+class Scheduler {
+ public:
+  Scheduler(const LoadPlan& plan, Targets& targets) : targets_(targets), plan_(plan), cursor_(plan) {}
+
+  enum class Answer : std::uint8_t { kWindow, kEnd, kNoRoom };
+  // The next window; its tensors have buffers. kNoRoom: the devices are full until earlier windows are finished; a worker
+  // with windows in flight finishes those first, one without waits (wait_for_room). Calls `take` with the lock held, so
+  // that what it does happens in window order.
+  template <typename Take>
+  Result<Answer> next(Window& window, const Take& take);
+
+  Status wait_for_room(std::stop_token stop) { return targets_.wait_for_room(generation_seen(), stop); }
+
+ private:
+  // Generation of the targets when the last kNoRoom was given: a drop since then ends the wait at once.
+  std::uint64_t generation_seen() {
+    std::lock_guard lock(mutex_);
+    return generation_;
+  }
+
+  Targets& targets_;
+  const LoadPlan& plan_;
+  std::mutex mutex_;
+  WindowCursor cursor_;
+  Window pending_;
+  bool has_pending_ = false;
+  std::uint64_t generation_ = 0;
+};
+
+template <typename Take>
+Result<Scheduler::Answer> Scheduler::next(Window& window, const Take& take) {
+  std::lock_guard lock(mutex_);
+  if (!has_pending_) {
+    if (!cursor_.next(pending_)) return Answer::kEnd;
+    has_pending_ = true;
+  }
+  generation_ = targets_.generation();  // read before trying, so that no drop in between is missed
+  for (std::uint32_t s = 0; s < pending_.segment_count; ++s) {
+    SHARDWISE_ASSIGN_OR_RETURN(const bool ready, targets_.prepare(plan_.segments[pending_.first_segment + s].tensor));
+    if (!ready) return Answer::kNoRoom;
+  }
+  has_pending_ = false;
+  window = pending_;
+  SHARDWISE_RETURN_IF_ERROR(take(window));
+  return Answer::kWindow;
+}
+
+}  // namespace shardwise
