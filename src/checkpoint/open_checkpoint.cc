@@ -20,9 +20,14 @@ Result<Catalog> read_as(Format format, const std::string& path, const std::share
       return read_safetensors(path, *file, options);
     case Format::kSafetensorsIndex:
       return read_safetensors_index(path, *file, open, options);
-    default:
-      return unimplemented("{}: Keras and HDF5 files are not read yet", path);
+    case Format::kKerasIndex:
+      return read_keras_json(path, *file, open, options);
+    case Format::kHdf5:
+      return read_keras_h5(path, *file, options);
+    case Format::kZip:
+      return read_keras_zip(path, file, options);
   }
+  return internal_error("{}: no reader for format {}", path, static_cast<int>(format));
 }
 
 Result<Catalog> open_file_checkpoint(const std::string& path, const OpenOptions& options) {

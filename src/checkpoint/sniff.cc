@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "checkpoint/hdf5/hdf5.h"
 #include "checkpoint/sniff_json.h"
 
 namespace shardwise {
@@ -19,20 +20,10 @@ constexpr std::string_view kZipEmpty{"PK\x05\x06", 4};
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kHeadBytes = 256;
 
-// Up to kHeadBytes from `offset`; fewer at the end of the file.
-Result<std::string> read_head(const File& file, std::uint64_t offset) {
-  std::string head(std::min<std::uint64_t>(kHeadBytes, file.size() - offset), '\0');
-  SHARDWISE_RETURN_IF_ERROR(file.read(offset, std::as_writable_bytes(std::span(head.data(), head.size()))));
+Result<std::string> read_head(const File& file) {
+  std::string head(std::min<std::uint64_t>(kHeadBytes, file.size()), '\0');
+  SHARDWISE_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(head.data(), head.size()))));
   return head;
-}
-
-// HDF5 behind a user block, whose length is a power of two from 512 on.
-Result<bool> has_user_block(const File& file) {
-  for (std::uint64_t at = 512; at <= file.size() - std::min(file.size(), kHdf5Signature.size()) && at != 0; at *= 2) {
-    SHARDWISE_ASSIGN_OR_RETURN(const std::string head, read_head(file, at));
-    if (head.starts_with(kHdf5Signature)) return true;
-  }
-  return false;
 }
 
 // A u64 length and a JSON object. A length over what the format allows is no sign of it.
@@ -114,14 +105,13 @@ Status unknown(const File& file, std::string_view head) {
 
 Result<Format> sniff(const File& file, const OpenOptions& options) {
   if (file.size() == 0) return data_loss("the file is empty (0 bytes; interrupted download?)");
-  SHARDWISE_ASSIGN_OR_RETURN(const std::string head, read_head(file, 0));
+  SHARDWISE_ASSIGN_OR_RETURN(const std::string head, read_head(file));
   if (head.starts_with(kHdf5Signature)) return Format::kHdf5;
   if (head.starts_with(kZipMember) || head.starts_with(kZipEmpty)) return sniff_zip(head);
   const auto first = head.find_first_not_of(kBlanks);
   if (first != std::string::npos && head[first] == '{' && is_text(head)) return sniff_json(file, options);
   if (looks_like_safetensors(head)) return Format::kSafetensors;
-  SHARDWISE_ASSIGN_OR_RETURN(const bool user_block, has_user_block(file));
-  if (user_block) return Format::kHdf5;
+  if (hdf5::has_signature(file)) return Format::kHdf5;  // behind a user block
   return unknown(file, head);
 }
 
