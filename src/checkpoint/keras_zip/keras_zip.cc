@@ -59,8 +59,8 @@ Status check_readable(const Member& member) {
 }
 
 Result<std::shared_ptr<const File>> open_member(const std::shared_ptr<const File>& archive, const Member& member) {
-  SHARDWISE_RETURN_IF_ERROR(check_readable(member));
-  const std::string path = archive->path() + ":" + member.name;
+  const std::string path = format("member '{}'", member.name);
+  if (const Status status = check_readable(member); !status.ok()) return status.with_context(path);
   if (member.method == zip::kStored) return open_sub_file(archive, member.data, path);
   return open_inflate_file(archive, member.data, member.size, path);
 }
@@ -74,7 +74,7 @@ void add_model_metadata(const std::shared_ptr<const File>& archive, const std::v
     return keras::read_model_metadata(*file, catalog.metadata);
   };
   if (const Status status = read(); !status.ok()) {
-    catalog.warnings.push_back(format("{} cannot be read: {}", kMetadata, status.message()));
+    catalog.warnings.push_back(format("{} is left out: {}", kMetadata, status.message()));
   }
 }
 
@@ -82,9 +82,8 @@ Result<Catalog> read(const std::string& path, const std::shared_ptr<const File>&
   SHARDWISE_ASSIGN_OR_RETURN(const std::vector<Member> members, zip::read_directory(*archive, options));
   const Member* weights = find(members, kWeights);
   if (weights == nullptr) return no_weights(members);
-  const auto file = open_member(archive, *weights);
-  if (!file.ok()) return file.status().with_context(format("member '{}'", kWeights));
-  auto contents = hdf5::read(**file, options);
+  SHARDWISE_ASSIGN_OR_RETURN(const auto file, open_member(archive, *weights));
+  auto contents = hdf5::read(*file, options);
   if (!contents.ok()) return contents.status();
 
   Catalog catalog{.format = "keras", .path = path};
