@@ -62,28 +62,19 @@ Result<std::vector<FileRange>> stored_ranges(const Catalog& catalog,
   return ranges;
 }
 
-// A pattern that matches this name and nothing else.
-std::string escaped(const std::string& name) {
-  std::string pattern;
-  for (const char c : name) {
-    if (std::string_view("\\^$.|?*+()[]{}-# \t\n").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
-
 enum class Dimension : std::uint8_t { kFirst, kLast };
 
-// Splits one dimension of every tensor over all devices, where it divides.
-Distribution split_dimension(const Catalog& catalog, const DeviceMesh& mesh, Dimension which) {
-  LayoutMap rules(mesh, {.uneven = Uneven::kReplicate});
-  for (const TensorInfo& tensor : catalog.tensors) {
-    if (tensor.shape.empty()) continue;
-    std::vector<Axis> axes(which == Dimension::kFirst ? 1 : tensor.shape.size());
+// The same bindings with one dimension of every tensor split over all devices, where it divides.
+Result<Bindings> split_dimension(Bindings bindings, Dimension which) {
+  for (Binding& binding : bindings.bindings) {
+    const Shape& shape = binding.placement.shape;
+    if (shape.empty()) continue;
+    std::vector<Axis> axes(which == Dimension::kFirst ? 1 : shape.size());
     axes.back() = "device";
-    rules.set(escaped(tensor.name), TensorLayout(std::move(axes)));
+    SHARDWISE_ASSIGN_OR_RETURN(binding.placement, place(binding.name, shape, TensorLayout(std::move(axes)),
+                                                        bindings.mesh, Uneven::kReplicate));
   }
-  return ModelParallel(rules);
+  return bindings;
 }
 
 StageStatus make_plans(const BenchRequest& request, const Catalog& catalog,
@@ -91,11 +82,13 @@ StageStatus make_plans(const BenchRequest& request, const Catalog& catalog,
   const auto mesh =
       DeviceMesh::create({request.devices}, {"device"}, host_devices(static_cast<std::size_t>(request.devices)));
   if (!mesh.ok()) return {Stage::kRequest, mesh.status()};
-  const std::pair<const char*, Distribution> layouts[] = {{"row", split_dimension(catalog, *mesh, Dimension::kFirst)},
-                                                          {"column", split_dimension(catalog, *mesh, Dimension::kLast)},
-                                                          {"auto", AutoParallel(*mesh)}};
-  for (const auto& [name, distribution] : layouts) {
-    auto plan = make_plan(bind(catalog, distribution, {.select = selector}), {.staging = request.staging});
+  const auto whole = bind(catalog, AutoParallel(*mesh), {.select = selector});
+  if (!whole.ok()) return {Stage::kPlan, whole.status()};
+  const std::pair<const char*, Result<Bindings>> layouts[] = {{"row", split_dimension(*whole, Dimension::kFirst)},
+                                                              {"column", split_dimension(*whole, Dimension::kLast)},
+                                                              {"auto", *whole}};
+  for (const auto& [name, bindings] : layouts) {
+    auto plan = make_plan(bindings, {.staging = request.staging});
     if (!plan.ok()) return {Stage::kPlan, plan.status()};
     plans.push_back({name, std::move(plan).value()});
   }

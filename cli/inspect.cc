@@ -31,7 +31,7 @@ constexpr std::size_t kMaxExtentsInJson = 64;
 struct InspectOptions {
   std::string path;
   std::string select;
-  std::size_t limit = 0;
+  std::size_t limit = kAllTensors;
   bool fingerprint = false;
   std::uint64_t staging = 64_MiB;
   unsigned threads = 0;
@@ -95,7 +95,7 @@ std::string tensors_text(const Catalog& catalog, const Selection& selection, con
   }
   std::string text = table.empty() ? std::string() : "\n" + table.to_string();
   if (selection.shown < selection.tensors.size()) {
-    text += format("  ... and {} more (--limit 0 lists all)\n", selection.tensors.size() - selection.shown);
+    text += format("  ... and {} more (--limit all shows them)\n", selection.tensors.size() - selection.shown);
   }
   return text;
 }
@@ -158,8 +158,7 @@ ExitCode run_inspect(const InspectOptions& options, const Session& session) {
   for (const TensorInfo& tensor : catalog->tensors) {
     if (!*selector || (*selector)(tensor.name)) selection.tensors.push_back(&tensor);
   }
-  selection.shown = selection.tensors.size();
-  if (options.limit > 0) selection.shown = std::min(selection.shown, options.limit);
+  selection.shown = std::min(selection.tensors.size(), options.limit);
 
   std::optional<Fingerprints> fingerprints;
   if (options.fingerprint) {
@@ -190,9 +189,7 @@ void add_inspect(CLI::App& app, Action& chosen) {
   CLI::App& command = add_command(app, "inspect", kDescription, kExamples);
   add_path(command, options->path);
   add_select(command, options->select, "Tensors");
-  command.add_option("--limit", options->limit, "Tensors listed, in file order; 0 = all [0].")
-      ->type_name("N")
-      ->group("Tensors");
+  add_limit(command, options->limit, "Tensors listed, in file order [all].", "Tensors");
   command
       .add_flag("--fingerprint", options->fingerprint,
                 "Read every value and show a checksum per tensor and of all of them.")

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <memory>
 
 #include "base/format.h"
@@ -139,6 +140,19 @@ void add_select(CLI::App& command, std::string& expression, const std::string& g
       ->group(group);
 }
 
+void add_limit(CLI::App& command, std::size_t& limit, const std::string& description, const std::string& group) {
+  const auto set = [&limit](const std::string& text) {
+    const char* end = text.data() + text.size();
+    if (text == "all") {
+      limit = kAllTensors;
+    } else if (const auto [rest, error] = std::from_chars(text.data(), end, limit);
+               error != std::errc() || rest != end) {
+      throw CLI::ValidationError("--limit", format("'{}' is neither a number nor 'all'", text));
+    }
+  };
+  command.add_option_function<std::string>("--limit", set, description)->type_name("N|all")->group(group);
+}
+
 void add_staging(CLI::App& command, std::uint64_t& bytes, const std::string& group) {
   add_size(command, "--staging", bytes,
            "Host memory for bytes on their way from storage to the devices, at least 8MiB [64MiB].")
@@ -183,10 +197,11 @@ void add_request(CLI::App& command, Request& request) {
       ->group(kLayoutGroup);
   choice<MatchDialect>(command, "--dialect", request.dialect,
                        {{"fullmatch", MatchDialect::kFullMatch}, {"search", MatchDialect::kSearch}},
-                       "How rules match names: the whole name (Keras 3.14 and later) or any part of it (before) "
-                       "[fullmatch].");
+                       "How rules match names: the whole name (Keras 3.14 and later) or any part of it (before); "
+                       "what a layout file says wins [fullmatch].");
   choice<Uneven>(command, "--uneven", request.uneven, {{"refuse", Uneven::kRefuse}, {"replicate", Uneven::kReplicate}},
-                 "A dimension that its axis does not divide: an error, or left whole and reported [refuse].");
+                 "A dimension that its axis does not divide: an error, or left whole and reported; what a "
+                 "layout file says wins [refuse].");
   command
       .add_option("--dtype", request.dtype, "Cast floating tensors: float64, float32, float16, bfloat16 [as stored].")
       ->type_name("TYPE")
@@ -198,9 +213,7 @@ void add_request(CLI::App& command, Request& request) {
           "--discard", [&request] { request.retain = Retain::kDiscard; },
           "Drop each array once it is complete: checks a checkpoint larger than the memory.")
       ->group(kLoadGroup);
-  command.add_option("--limit", request.limit, "Tensors listed, largest first; 0 = all [20].")
-      ->type_name("N")
-      ->group(kOutputGroup);
+  add_limit(command, request.limit, "Tensors listed, largest first; all = every one [20].", kOutputGroup);
   add_json(command, request.format);
 }
 

@@ -21,6 +21,8 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
 void add_path(CLI::App& command, std::string& path);
 void add_json(CLI::App& command, Format& format);
 void add_select(CLI::App& command, std::string& expression, const std::string& group);
+// --limit N|all.
+void add_limit(CLI::App& command, std::size_t& limit, const std::string& description, const std::string& group);
 void add_staging(CLI::App& command, std::uint64_t& bytes, const std::string& group);
 void add_threads(CLI::App& command, unsigned& threads, const std::string& group);
 // --mesh, --devices, --device-memory.

@@ -19,7 +19,7 @@ constexpr const char* kExamples = R"help(  # Does it fit on 8 devices of 2 GiB, 
   # The same with rules of your own: {"rules": {"decoder.*kernel": [null, "model"]}}
   shardwise plan model.weights.h5 --mesh batch=2,model=4 --layout rules.json --uneven replicate
   # Every tensor, half the bytes: cast to bfloat16 on the way
-  shardwise plan model.safetensors --devices 4 --dtype bfloat16 --limit 0
+  shardwise plan model.safetensors --devices 4 --dtype bfloat16 --limit all
   # For a script
   shardwise plan model.keras --devices 8 --json | jq '.devices[].peak_bytes'
 )help";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 #include "shardwise/plan.h"
 
 namespace shardwise::cli {
+
+// As a limit of tensors to list.
+inline constexpr std::size_t kAllTensors = std::numeric_limits<std::size_t>::max();
 
 // The options that plan, load and bench share.
 struct Request {
@@ -31,7 +35,7 @@ struct Request {
   std::vector<std::size_t> only_devices;
   Retain retain = Retain::kKeep;
   Format format = Format::kText;
-  std::size_t limit = 20;  // tensors printed; 0 = all
+  std::size_t limit = 20;  // tensors printed
 };
 
 enum class DeviceKind : std::uint8_t {

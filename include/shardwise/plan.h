@@ -235,7 +235,7 @@ Status check_fits(const LoadPlan& plan);
 
 // The plan for people: per device and host bytes and peaks, reads, over-read, tensors, warnings.
 struct PrintOptions {
-  std::size_t max_tensors = 20;  // largest first; 0 = all
+  std::size_t max_tensors = 20;  // largest first; 0 = none, SIZE_MAX = all
 };
 std::string to_string(const LoadPlan& plan, const PrintOptions& options = {});
 // The plan for programs; the documented schema of `shardwise plan --json`.

@@ -54,7 +54,7 @@ void print_tensors(const LoadPlan& plan, const PrintOptions& options, std::strin
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
     return a->shard_bytes * a->placement.boxes.size() > b->shard_bytes * b->placement.boxes.size();
   });
-  const std::size_t shown = options.max_tensors == 0 ? rows.size() : std::min(rows.size(), options.max_tensors);
+  const std::size_t shown = std::min(rows.size(), options.max_tensors);
   if (shown == 0) return;
   out += format("\n  {:<52} {:<9} {:<18} {:<22} {:<18} {:>10} {:>4}\n", "variable", "dtype", "shape", "layout", "shard",
                 "bytes", "x");
