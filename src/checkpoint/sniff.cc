@@ -105,7 +105,9 @@ Status unknown(const File& file, std::string_view head) {
 
 Result<Format> sniff(const File& file, const OpenOptions& options) {
   if (file.size() == 0) return data_loss("the file is empty (0 bytes; interrupted download?)");
-  SHARDWISE_ASSIGN_OR_RETURN(const std::string head, read_head(file));
+  const Result<std::string> read = read_head(file);  // g++ 12 calls a string moved out of a Result uninitialized
+  if (!read.ok()) return read.status();
+  const std::string& head = *read;
   if (head.starts_with(kHdf5Signature)) return Format::kHdf5;
   if (head.starts_with(kZipMember) || head.starts_with(kZipEmpty)) return sniff_zip(head);
   const auto first = head.find_first_not_of(kBlanks);
