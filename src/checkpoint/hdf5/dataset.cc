@@ -107,7 +107,7 @@ Result<DatasetReader::Storage> DatasetReader::read_storage(const ObjectHeader& h
   Storage storage;
   storage.element_size = byte_width(tensor.dtype);
   const auto bytes = byte_count(tensor.shape, tensor.dtype);
-  if (!bytes.ok()) return data_loss("shape {}: {}", to_string(tensor.shape), bytes.status().message());
+  if (!bytes.ok()) return data_loss("{} (corrupt file?)", bytes.status().message());
   storage.bytes = *bytes;
   SHARDWISE_ASSIGN_OR_RETURN(Cursor cursor, require(header, metadata_.format(), MessageType::kLayout));
   SHARDWISE_ASSIGN_OR_RETURN(storage.layout, read_layout(cursor));
