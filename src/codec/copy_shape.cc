@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/copy_loops.h"
+
 namespace shardwise {
 namespace {
 
@@ -28,6 +30,14 @@ ByteDim CopyShape::take(std::size_t index) {
             dims.begin() + static_cast<std::ptrdiff_t>(index));
   --rank;
   return taken;
+}
+
+std::size_t find_transposed(const CopyShape& shape, std::uint64_t source_width, std::uint64_t target_width) {
+  if (shape.rank < 2 || shape.inner().target != static_cast<std::int64_t>(target_width)) return shape.rank;
+  for (std::size_t d = 0; d + 1 < shape.rank; ++d) {
+    if (shape.dims[d].source == static_cast<std::int64_t>(source_width)) return d;
+  }
+  return shape.rank;
 }
 
 std::optional<CopyShape> simplify(std::span<const CopyDim> dims, std::uint64_t source_width,

@@ -30,6 +30,11 @@ struct CopyShape {
   std::span<ByteDim> all() { return {dims.data(), rank}; }
   std::span<const ByteDim> all() const { return {dims.data(), rank}; }
   const ByteDim& inner() const { return dims[rank - 1]; }
+  std::uint64_t elements() const {
+    std::uint64_t product = 1;
+    for (const ByteDim& dim : all()) product *= dim.extent;
+    return product;
+  }
   // Takes out dimension `index`.
   ByteDim take(std::size_t index);
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/inner_product.h"
+
 namespace shardwise {
 namespace {
 
@@ -27,16 +29,6 @@ std::uint64_t partial_word(std::uint64_t offset, std::span<const std::byte> byte
   return word * factor(offset / 4);
 }
 
-std::uint64_t inner_product(const std::byte* words, const std::uint32_t* factors, std::size_t count) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t word;
-    std::memcpy(&word, words + 4 * i, 4);
-    sum += std::uint64_t{word} * factors[i];
-  }
-  return sum;
-}
-
 }  // namespace
 
 std::uint64_t weighted_sum(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -46,6 +38,7 @@ std::uint64_t weighted_sum(std::uint64_t offset, std::span<const std::byte> byte
     offset += head;
     bytes = bytes.subspan(head);
   }
+  const InnerProduct inner_product = find_inner_product();
   while (bytes.size() >= 4) {
     const std::uint64_t word = offset / 4;
     const std::uint64_t in_block = word % kFingerprintBlock;
