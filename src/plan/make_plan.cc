@@ -9,8 +9,9 @@
 namespace shardwise {
 namespace {
 
-// A sixteenth of the staging, so that several threads have several reads in flight: storage wants 1 to 8 MiB each.
-std::uint64_t window_bytes(std::uint64_t staging) { return std::clamp(std::bit_floor(staging / 16), 512_KiB, 4_MiB); }
+// A sixteenth of the staging, so that several threads have several reads in flight; at most what a second-level cache
+// holds, so that bytes are still there when they are scattered.
+std::uint64_t window_bytes(std::uint64_t staging) { return std::clamp(std::bit_floor(staging / 16), 512_KiB, 1_MiB); }
 
 Status check(const PlanOptions& options, const DeviceMesh& mesh) {
   if (options.staging < kMinStaging) {
