@@ -73,11 +73,8 @@ TaskGroup::~TaskGroup() {
 Status TaskGroup::start(Task task) {
   try {
     state_->threads.reserve(state_->threads.size() + 1);
-    state_->threads.emplace_back([state = state_.get(), task = std::move(task)]() mutable {
-      Status status = run(task, state->source.get_token());
-      task = nullptr;  // what the task holds is gone before the group learns of its end
-      state->finish(std::move(status));
-    });
+    state_->threads.emplace_back(
+        [state = state_.get(), task = std::move(task)] { state->finish(run(task, state->source.get_token())); });
   } catch (const std::system_error& error) {
     return resource_exhausted("cannot start thread {} of a task group: {} (limit of threads or of memory?)",
                               state_->threads.size() + 1, error.what());

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/format.h"
+#include "io/file_range.h"
 #include "io/inflate_stream.h"
 
 namespace shardwise {
@@ -62,10 +63,7 @@ class InflateFile final : public File {
 };
 
 Status InflateFile::read(std::uint64_t offset, std::span<std::byte> target) const {
-  if (offset > size() || target.size() > size() - offset) {
-    return data_loss("{}: {} bytes at offset {} end beyond its {} bytes (truncated?)", path(), target.size(), offset,
-                     size());
-  }
+  SHARDWISE_RETURN_IF_ERROR(check_file_range(path(), size(), offset, target.size()));
   const std::lock_guard lock(mutex_);
   while (!target.empty()) {
     if (const Segment* segment = cached(offset)) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -87,16 +88,39 @@ TEST_P(ResidencyBy, MemoryFileSystem) {
 }
 
 // To those who neither own the file nor may write to it, mincore would say "all resident".
-TEST_F(Residency, StrangersGetNoAnswer) {
+TEST_F(Residency, StrangersGetASample) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   const auto file = cold_file();
   ASSERT_NE(file, nullptr);
-  std::optional<double> share = 0.5;
+  ::chmod(file->path().c_str(), 0644);
+  ::chmod(folder_.path().c_str(), 0755);
+  std::optional<double> by_mincore = 0.5;
+  std::optional<double> share;
   std::thread([&] {
     ::syscall(SYS_setresuid, -1, 65534, -1);  // of this thread alone, unlike the C library's function
-    share = resident_share_by_mincore(file->descriptor(), {0, kSize});
+    by_mincore = resident_share_by_mincore(file->descriptor(), {0, kSize});
+    share = resident_share(file->descriptor(), {0, kSize});
   }).join();
-  EXPECT_EQ(share, std::nullopt);
+  EXPECT_EQ(by_mincore, std::nullopt);
+  ASSERT_TRUE(share);
+  EXPECT_LT(*share, 0.1);  // cold
+}
+
+TEST_F(Residency, SampleEstimates) {
+  const auto file = cold_file();
+  ASSERT_NE(file, nullptr);
+  const auto cold = resident_share_by_sample(file->descriptor(), {0, kSize});
+  if (!cold) GTEST_SKIP() << "no RWF_NOWAIT here";
+  EXPECT_EQ(*cold, 0.0);
+  // What it looked at may be in the cache by now; that is 64 pages of 2049.
+  EXPECT_LT(resident_share(file->descriptor(), {0, kSize}).value_or(0), 0.05);
+  std::vector<std::byte> bytes(4_MiB);
+  ASSERT_THAT(file->read(0, bytes), IsOk());
+  EXPECT_NEAR(resident_share_by_sample(file->descriptor(), {0, kSize}).value_or(-1), 0.5, 0.1);
+  EXPECT_EQ(resident_share_by_sample(file->descriptor(), {1_MiB, 2_MiB}), 1.0);
+  EXPECT_EQ(resident_share_by_sample(file->descriptor(), {0, 3}), 1.0);
+  EXPECT_EQ(resident_share_by_sample(file->descriptor(), {7, 7}), 1.0);
+  EXPECT_EQ(resident_share_by_sample(-1, {0, 3}), std::nullopt);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, ResidencyBy, ::testing::ValuesIn(kProbes));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "io/file_range.h"
 
 namespace shardwise {
 namespace {
@@ -17,10 +18,7 @@ class SubFile final : public File {
   std::uint64_t size() const override { return range_.size(); }
 
   Status read(std::uint64_t offset, std::span<std::byte> target) const override {
-    if (offset > size() || target.size() > size() - offset) {
-      return data_loss("{}: {} bytes at offset {} end beyond its {} bytes (truncated?)", path_, target.size(), offset,
-                       size());
-    }
+    SHARDWISE_RETURN_IF_ERROR(check_file_range(path(), size(), offset, target.size()));
     return file_->read(range_.begin + offset, target);
   }
 
