@@ -8,15 +8,16 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
-cache=.cache/shardwise-demo
-shardwise=build/release/shardwise
+cache=$root/.cache/shardwise-demo
+shardwise=$root/build/release/shardwise
+bold= plain=
+[[ -t 1 ]] && bold=$'\033[1m' plain=$'\033[0m'
 
-heading() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
-say() { printf '%s\n' "$@"; }
+heading() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
 
 # Shows a command of shardwise as a person would type it, and runs it.
 show() {
-  printf '\n$ shardwise %s\n' "$*"
+  printf '\n%s$ shardwise %s%s\n' "$bold" "$*" "$plain"
   "$shardwise" "$@"
 }
 
@@ -25,7 +26,7 @@ show_refused() {
   local status=0
   show "$@" || status=$?
   [[ $status == 3 ]] || { echo "expected exit status 3 (does not fit), got $status" >&2; return 1; }
-  say "(exit status 3: refused before anything was read)"
+  echo "(exit status 3: refused before a tensor was read)"
 }
 
 build_shardwise() {
@@ -33,7 +34,6 @@ build_shardwise() {
   use_compiler_cache
   local log=$cache/build.log tests=()
   [[ -e build/release/CMakeCache.txt ]] || tests=(-DSHARDWISE_BUILD_TESTS=OFF)
-  mkdir -p "$cache"
   if ! { cmake --preset release -Wno-dev "${tests[@]}" && cmake --build --preset release --target shardwise_cli; } \
        >"$log" 2>&1 </dev/null; then
     tail -n 40 "$log"
@@ -43,69 +43,78 @@ build_shardwise() {
   "$shardwise" --version
 }
 
-# The steps that all demos share: plan, load, check, and what does not work.
-load_and_check() {  # CHECKPOINT LIMIT OPTIONS...
-  local checkpoint=$1 limit=$2 shards=$cache/shards
+# enter FOLDER: what follows happens there, so that commands are as short as a person's.
+enter() {
+  cd "$1"
+  echo "in ${PWD#"$root"/}:"
+  stat --format '  %s bytes  %n' -- *.* | sed 's/^/  /'
+}
+
+# The steps that all demos share: plan, load, compare, and what does not work.
+tell() {  # CHECKPOINT LIMIT OPTIONS...
+  local checkpoint=$1 limit=$2 shards
+  shards=$(realpath --relative-to=. "$cache/shards")
   shift 2
-  heading "The plan: known before a byte is read"
+  heading "The plan: known before a tensor is read"
   show plan "$checkpoint" "$@" --device-memory "$limit" --limit 6
   heading "The load: only the bytes of each shard, straight into that shard"
   rm -rf "$shards"
   show load "$checkpoint" "$@" --device-memory "$limit" --limit 0 --check --dump "$shards"
   heading "Every value, compared with what another library reads"
-  "$python" tools/check_shards.py "$checkpoint" "$shards"
+  "$python" "$root/tools/check_shards.py" "$checkpoint" "$shards"
   rm -rf "$shards"
-}
-
-what_does_not_work() {  # CHECKPOINT LIMIT OPTIONS...
   heading "What would not have worked"
-  "$shardwise" plan "$1" "${@:3}" --device-memory "$2" --json | "$python" tools/tell_load_then_shard.py
-  say "" "All of it on one such device does not fit either:"
-  show_refused plan "$1" --mesh batch=1,model=1 --device-memory "$2" --limit 0
+  "$shardwise" plan "$checkpoint" "$@" --device-memory "$limit" --json |
+    "$python" "$root/tools/tell_load_then_shard.py"
+  printf '\nNor does all of it fit one such device:\n'
+  show_refused plan "$checkpoint" --mesh model=1 --device-memory "$limit" --limit 0
 }
 
 demo_minilm() {
   heading "Real weights: the MiniLM sentence encoder"
-  local file
-  file=$("$python" tools/fetch_weights.py minilm "$cache/minilm")
-  say "$file: $(stat -c %s "$file") bytes, SHA-256 as expected"
-  show inspect "$file" --limit 6
-  load_and_check "$file" 24MiB --mesh batch=1,model=8 --layout bert
-  what_does_not_work "$file" 24MiB --mesh batch=1,model=8 --layout bert
+  "$python" tools/fetch_weights.py minilm "$cache/minilm" >/dev/null
+  enter "$cache/minilm"
+  show inspect model.safetensors --limit 6
+  tell model.safetensors 24MiB --mesh batch=1,model=8 --layout bert
 }
 
 demo_gemma() {
   heading "Real weights: Gemma 3 270M"
-  local file
-  file=$("$python" tools/fetch_weights.py gemma "$cache/gemma")
-  say "$file: $(stat -c %s "$file") bytes, SHA-256 as expected"
+  local model
+  model=$("$python" tools/fetch_weights.py gemma "$cache/gemma")
   if [[ ! -e $cache/gemma/hf/model.safetensors.index.json ]]; then
-    say "making bfloat16 safetensors of it (a minute)"
-    "$python" tools/gguf_to_safetensors.py "$file" "$cache/gemma/hf"
+    echo "making bfloat16 safetensors of $(basename "$model"); this takes a minute"
+    "$python" tools/gguf_to_safetensors.py "$model" "$cache/gemma/hf"
   fi
-  file=$cache/gemma/hf/model.safetensors.index.json
-  show inspect "$file" --limit 6
-  load_and_check "$file" 96MiB --mesh batch=1,model=8 --layout gemma
-  what_does_not_work "$file" 96MiB --mesh batch=1,model=8 --layout gemma
+  enter "$cache/gemma/hf"
+  show inspect model.safetensors.index.json --limit 6
+  tell model.safetensors.index.json 96MiB --mesh batch=1,model=8 --layout gemma
 }
 
 demo_keras() {
   heading "The MiniLM sentence encoder in Keras, saved by Keras"
-  local file made=$cache/keras
-  if [[ ! -e $made/minilm.keras ]]; then
-    file=$("$python" tools/fetch_weights.py minilm "$cache/minilm")
-    KERAS_BACKEND=jax JAX_PLATFORMS=cpu "$python" tools/make_keras_minilm.py "$file" "$made"
+  local source file mesh=(--mesh batch=2,model=4 --layout bert)
+  if [[ ! -e $cache/keras/minilm.keras ]]; then
+    source=$("$python" tools/fetch_weights.py minilm "$cache/minilm")
+    KERAS_BACKEND=jax JAX_PLATFORMS=cpu "$python" tools/make_keras_minilm.py "$source" "$cache/keras"
   fi
-  local mesh=(--mesh batch=2,model=4 --layout bert)
-  load_and_check "$made/minilm.weights.h5" 32MiB "${mesh[@]}"
+  enter "$cache/keras"
+  tell minilm.weights.h5 32MiB "${mesh[@]}"
   heading "The other two formats, loaded the same way"
-  for file in "$made/minilm.weights.json" "$made/minilm.keras"; do
+  for file in minilm.weights.json minilm.keras; do
     show load "$file" "${mesh[@]}" --device-memory 32MiB --limit 0 --check
   done
   heading "The three hold the same values"
-  show verify "$made/minilm.weights.h5" "$made/minilm.weights.json"
-  show verify "$made/minilm.weights.h5" "$made/minilm.keras"
-  what_does_not_work "$made/minilm.weights.h5" 32MiB "${mesh[@]}"
+  show verify minilm.weights.h5 minilm.weights.json
+  show verify minilm.weights.h5 minilm.keras
+}
+
+# Sets `python` to one that has the given packages: that of the tests when it is there, else a small one of the demo's.
+choose_python() {  # NAME PACKAGE...
+  python=$root/.venv/bin/python
+  [[ $1 == venv ]] && compgen -G "$root/.venv/.ready-*" >/dev/null && return 0
+  ensure_venv "$cache/$1" "${@:2}"
+  python=$cache/$1/bin/python
 }
 
 demo=${1:-minilm}
@@ -116,10 +125,11 @@ esac
 
 heading "Getting ready"
 ensure_packages run build
+mkdir -p "$cache"
 case $demo in
-  keras) ensure_test_venv && python=.venv/bin/python ;;
-  gemma) ensure_venv "$cache/venv-gemma" numpy safetensors ml_dtypes gguf && python=$cache/venv-gemma/bin/python ;;
-  *) ensure_venv "$cache/venv" numpy safetensors ml_dtypes && python=$cache/venv/bin/python ;;
+  minilm) choose_python venv numpy safetensors ml_dtypes ;;
+  gemma) choose_python venv-gemma numpy safetensors ml_dtypes gguf ;;
+  keras) ensure_test_venv && python=$root/.venv/bin/python ;;
 esac
 build_shardwise
 "demo_$demo"

@@ -41,11 +41,12 @@ CHECKPOINT = [room for room in ALLOWED if room.startswith("checkpoint")]
 FOREIGN = {
     "fmt/": list(ALLOWED), "zlib.h": ["io", "codec"], "liburing.h": ["io"], "pcre2.h": ["mesh"], "hwy/": ["codec"],
     "nlohmann/": ["mesh", "plan", *CHECKPOINT],
-    "sys/stat.h": ["io", CATALOG], "sys/": ["io", "concurrency", "device"], "linux/": ["io"],
-    "unistd.h": ["io", "concurrency", "device"],
-    "fcntl.h": ["io"], "sched.h": ["concurrency"], "pthread.h": ["concurrency"],
+    "sys/mman.h": ["base", "io", "device"], "sys/stat.h": ["io", "load", CATALOG], "sys/": ["io"], "linux/": ["io"],
+    "unistd.h": ["base", "io", "device"], "fcntl.h": ["io"], "sched.h": ["io"], "time.h": ["io"], "sanitizer/": ["device"],
 }
-TEST_ONLY = ("gtest/", "gmock/", "sys/", "unistd.h", "fcntl.h", "fstream", "filesystem", "thread", "chrono", "random")
+TEST_ONLY = ("gtest/", "gmock/", "sys/", "unistd.h", "fcntl.h", "stdlib.h", "malloc.h", "fstream", "filesystem",
+             "thread", "chrono", "random")
+TEST_SUFFIXES = ("_test.cc", "_testing.h", "_testing.cc")
 # Rooms of arithmetic alone never touch files, clocks or threads.
 ARITHMETIC = ["mesh", "plan"]
 IMPURE = {"fstream", "iostream", "filesystem", "cstdio", "thread", "mutex", "condition_variable", "chrono", "random"}
@@ -95,7 +96,7 @@ def problem_of(header, system, room, is_test):
 
 
 def check_file(path, room, public):
-    is_test = path.name.endswith("_test.cc")
+    is_test = path.name.endswith(TEST_SUFFIXES)
     text = path.read_text()
     for match in INCLUDE.finditer(text):
         header, system = match[1] or match[2], match[2] is not None

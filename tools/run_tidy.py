@@ -69,11 +69,11 @@ def main():
     known = sum((cache_folder() / k).exists() for k in keys)
     print(f"clang-tidy: {len(files)} files, {known} of them unchanged since they were found clean", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        answers = list(pool.map(lambda pair: check(*pair, options.build), zip(files, keys)))
-    for clean, text in answers:
-        if not clean:
-            print(text)
-    dirty = [str(p) for p, (clean, _) in zip(files, answers) if not clean]
+        dirty = []
+        for path, (clean, text) in zip(files, pool.map(lambda f, k: check(f, k, options.build), files, keys)):
+            if not clean:
+                dirty.append(str(path))
+                print(text, flush=True)
     print(f"clang-tidy: {len(files) - len(dirty)} of {len(files)} clean {' '.join(dirty)}")
     return bool(dirty) or not files
 

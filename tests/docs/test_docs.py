@@ -33,8 +33,9 @@ def folder(tmp_path_factory):
 
 def run_console(command, folder):
     environment = os.environ | {"PATH": f"{installed.BUILD}:{os.environ['PATH']}"}
-    answer = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
-    return (answer.stdout + answer.stderr).splitlines()
+    answer = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    return answer.stdout.splitlines()
 
 
 def test_there_is_something_to_run():
