@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <stop_token>
+#include <vector>
 
 #include "load/targets.h"
 #include "plan/windows.h"
@@ -16,11 +17,12 @@ class Scheduler {
   Scheduler(const LoadPlan& plan, Targets& targets) : targets_(targets), plan_(plan), cursor_(plan) {}
 
   enum class Answer : std::uint8_t { kWindow, kEnd, kNoRoom };
-  // The next window; its tensors have buffers. kNoRoom: the devices are full until earlier windows are finished; a worker
-  // with windows in flight finishes those first, one without waits (wait_for_room). Calls `take` with the lock held, so
-  // that what it does happens in window order.
-  template <typename Take>
-  Result<Answer> next(Window& window, const Take& take);
+  // The next windows, at least one; their tensors have buffers. kNoRoom: the devices are full until earlier windows are
+  // finished; a worker with windows in flight finishes those first, one without waits (wait_for_room). `joins(window)`
+  // says whether one more window may follow those in `batch`. Calls `take` for each with the lock held, so that what it
+  // does happens in window order.
+  template <typename Joins, typename Take>
+  Result<Answer> next(std::vector<Window>& batch, const Joins& joins, const Take& take);
 
   Status wait_for_room(std::stop_token stop) { return targets_.wait_for_room(generation_seen(), stop); }
 
@@ -31,6 +33,9 @@ class Scheduler {
     return generation_;
   }
 
+  // Looks at the next window without taking it: kWindow when its tensors have buffers.
+  Result<Answer> look();
+
   Targets& targets_;
   const LoadPlan& plan_;
   std::mutex mutex_;
@@ -40,9 +45,7 @@ class Scheduler {
   std::uint64_t generation_ = 0;
 };
 
-template <typename Take>
-Result<Scheduler::Answer> Scheduler::next(Window& window, const Take& take) {
-  std::lock_guard lock(mutex_);
+inline Result<Scheduler::Answer> Scheduler::look() {
   if (!has_pending_) {
     if (!cursor_.next(pending_)) return Answer::kEnd;
     has_pending_ = true;
@@ -52,10 +55,21 @@ Result<Scheduler::Answer> Scheduler::next(Window& window, const Take& take) {
     SHARDWISE_ASSIGN_OR_RETURN(const bool ready, targets_.prepare(plan_.segments[pending_.first_segment + s].tensor));
     if (!ready) return Answer::kNoRoom;
   }
-  has_pending_ = false;
-  window = pending_;
-  SHARDWISE_RETURN_IF_ERROR(take(window));
   return Answer::kWindow;
+}
+
+template <typename Joins, typename Take>
+Result<Scheduler::Answer> Scheduler::next(std::vector<Window>& batch, const Joins& joins, const Take& take) {
+  std::lock_guard lock(mutex_);
+  batch.clear();
+  while (true) {
+    SHARDWISE_ASSIGN_OR_RETURN(const Answer answer, look());
+    if (answer != Answer::kWindow) return batch.empty() ? answer : Answer::kWindow;
+    if (!batch.empty() && !joins(pending_)) return Answer::kWindow;
+    has_pending_ = false;
+    batch.push_back(pending_);
+    SHARDWISE_RETURN_IF_ERROR(take(pending_));
+  }
 }
 
 }  // namespace shardwise

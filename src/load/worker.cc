@@ -4,6 +4,11 @@
 #include "load/stopwatch.h"
 
 namespace shardwise {
+namespace {
+
+constexpr std::uint64_t kBatchBytes = 8_MiB;
+
+}  // namespace
 
 std::uint64_t Worker::slot_bytes(const LoadPlan& plan) {
   return round_up(plan.window, kDirectAlignment) + 2 * kDirectAlignment;
@@ -26,6 +31,15 @@ bool Worker::goes_to_ring(const Window& window) const {
          !is_large(window);
 }
 
+// Neighbours in a file are neighbours in memory: two threads at work on them would fault the same huge pages, and both
+// clear them. So each takes a stretch of several windows at once, but for those that wait on a ring or for their turn.
+bool Worker::joins_batch(const Window& next) const {
+  const auto alone = [&](const Window& window) {
+    return window.range.empty() || goes_to_ring(window) || context_.files[window.file].in_order || is_large(window);
+  };
+  return !alone(next) && !alone(batch_.front()) && batch_.size() * context_.plan.window < kBatchBytes;
+}
+
 Status Worker::run(std::stop_token stop) {
   SHARDWISE_RETURN_IF_ERROR(begin(stop));
   while (true) {
@@ -35,12 +49,13 @@ Status Worker::run(std::stop_token stop) {
       SHARDWISE_RETURN_IF_ERROR(finish_one(stop));
       continue;
     }
-    Window window;
-    SHARDWISE_ASSIGN_OR_RETURN(const Scheduler::Answer answer,
-                               scheduler_.next(window, [&](const Window& taken) { return read_now(taken); }));
+    SHARDWISE_ASSIGN_OR_RETURN(
+        const Scheduler::Answer answer,
+        scheduler_.next(batch_, [&](const Window& next) { return joins_batch(next); },
+                        [&](const Window& taken) { return read_now(taken); }));
     switch (answer) {
       case Scheduler::Answer::kWindow:
-        SHARDWISE_RETURN_IF_ERROR(start(window, stop));
+        for (const Window& window : batch_) SHARDWISE_RETURN_IF_ERROR(start(window, stop));
         break;
       case Scheduler::Answer::kEnd:
         if (!flying) return Status();

@@ -35,6 +35,7 @@ class Worker {
   Status read_now(const Window& window);
   Status work_now(const Window& window, std::stop_token stop);
   bool is_large(const Window& window) const { return window.range.size() > context_.plan.window; }
+  bool joins_batch(const Window& next) const;
   bool goes_to_ring(const Window& window) const;
   std::span<std::byte> slot(unsigned index) { return slots_.span().subspan(index * slot_bytes_, slot_bytes_); }
 
@@ -46,6 +47,7 @@ class Worker {
   Scatter scatter_;
   std::uint64_t slot_bytes_ = 0;
   HugeBuffer slots_;
+  std::vector<Window> batch_;
   std::vector<unsigned> free_;
   std::vector<Window> in_slot_;
   std::unique_ptr<Ring> ring_;  // after slots_: its destructor waits for reads into them

@@ -11,7 +11,7 @@ namespace {
 
 // A sixteenth of the staging, so that several threads have several reads in flight; at most what a second-level cache
 // holds, so that bytes are still there when they are scattered.
-std::uint64_t window_bytes(std::uint64_t staging) { return std::clamp(std::bit_floor(staging / 16), 512_KiB, 1_MiB); }
+std::uint64_t window_bytes(std::uint64_t staging) { return std::clamp(std::bit_floor(staging / 16), 256_KiB, 512_KiB); }
 
 Status check(const PlanOptions& options, const DeviceMesh& mesh) {
   if (options.staging < kMinStaging) {
