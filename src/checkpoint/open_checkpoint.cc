@@ -30,9 +30,25 @@ Result<Catalog> read_as(Format format, const std::string& path, const std::share
   return internal_error("{}: no reader for format {}", path, static_cast<int>(format));
 }
 
+namespace fs = std::filesystem;
+
+// Says what of the path is there.
+Status explain_missing(const Status& status, const std::string& path) {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    return not_found("{}; it is a symbolic link to {}, which is not there (cache cleaned up?)", status.message(),
+                     printable(fs::read_symlink(path, error).string()));
+  }
+  const fs::path folder = fs::absolute(path, error).parent_path();
+  if (fs::is_directory(folder, error)) return not_found("{}; its folder is there: a typing error?", status.message());
+  return not_found("{}; the folder {} is not there either", status.message(), printable(folder.string()));
+}
+
 Result<Catalog> open_file_checkpoint(const std::string& path, const OpenOptions& options) {
   const auto file = open_file(path);
-  if (!file.ok()) return file.status();
+  if (!file.ok()) {
+    return file.status().code() == Code::kNotFound ? explain_missing(file.status(), path) : file.status();
+  }
   const auto format = sniff(**file, options);
   if (!format.ok()) return format.status().with_context(path);
   SHARDWISE_ASSIGN_OR_RETURN(Catalog catalog, read_as(*format, path, *file, options));
@@ -45,7 +61,8 @@ Result<Catalog> open_file_checkpoint(const std::string& path, const OpenOptions&
 Result<Catalog> open_checkpoint(const std::string& path, const OpenOptions& options) {
   try {
     std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) return open_file_checkpoint(path, options);
+    const bool folder = path.find('\0') == std::string::npos && fs::is_directory(path, error);
+    if (!folder) return open_file_checkpoint(path, options);
     SHARDWISE_ASSIGN_OR_RETURN(const std::string found, find_in_folder(path));
     return open_file_checkpoint(found, options);
   } catch (const std::bad_alloc&) {

@@ -17,7 +17,6 @@ class FirstEntry final : public json::Events {
 
   Status on_key(std::string key) override {
     if (depth_ == 1) in_map_ = key == "weight_map";
-    key_ = std::move(key);
     return {};
   }
   Status on_scalar(json::Scalar value) override {
@@ -41,7 +40,6 @@ class FirstEntry final : public json::Events {
 
   int depth_ = 0;
   bool in_map_ = false;
-  std::string key_;
   std::optional<Format> format_;
 };
 

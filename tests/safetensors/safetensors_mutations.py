@@ -84,7 +84,12 @@ def mutate_value(random, pairs, data):
     elif kind == 5:
         data = random.choice([data[:-1], data + b"x", data[1:], data * 2, b""])
     elif kind == 6:
-        entry["data_offsets"] = [n + random.choice([1, 4, -1]) for n in entry["data_offsets"]]
+        # A gap or an overlap, in data of the right length.
+        first, by = entry["data_offsets"][0], random.choice([1, 4, -1])
+        for i in tensors:
+            offsets = pairs[i][1]["data_offsets"]
+            pairs[i][1]["data_offsets"] = [n + by * (offsets[0] >= first) for n in offsets]
+        data = data + b"gap!"[:by] if by > 0 else data[:by]
     elif kind == 7:
         shape = list(entry["shape"])
         entry["shape"] = random.choice([shape[::-1], [*shape, 1], [1] * random.choice([60, 64, 65]) + shape])
