@@ -98,6 +98,12 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->group("Measuring");
   command.add_flag("--no-fingerprint", request->no_fingerprint, "Load without the checksum per tensor.")
       ->group("Measuring");
+  command
+      .add_option("--layout", request->layout,
+                  "One more layout to measure, beside row, column and auto: a name or file as of 'plan', over a mesh "
+                  "batch=1,model=N.")
+      ->type_name("NAME|FILE")
+      ->group("Measuring");
   add_threads(command, request->threads, "Reading");
   add_select(command, request->select, "Reading");
   add_staging(command, request->staging, "Reading");

@@ -70,7 +70,7 @@ Result<Bindings> split_dimension(Bindings bindings, Dimension which) {
     const Shape& shape = binding.placement.shape;
     if (shape.empty()) continue;
     std::vector<Axis> axes(which == Dimension::kFirst ? 1 : shape.size());
-    axes.back() = "device";
+    axes.back() = "model";
     SHARDWISE_ASSIGN_OR_RETURN(binding.placement, place(binding.name, shape, TensorLayout(std::move(axes)),
                                                         bindings.mesh, Uneven::kReplicate));
   }
@@ -80,13 +80,19 @@ Result<Bindings> split_dimension(Bindings bindings, Dimension which) {
 StageStatus make_plans(const BenchRequest& request, const Catalog& catalog,
                        const std::function<bool(const std::string&)>& selector, std::vector<NamedPlan>& plans) {
   const auto mesh =
-      DeviceMesh::create({request.devices}, {"device"}, host_devices(static_cast<std::size_t>(request.devices)));
+      DeviceMesh::create({1, request.devices}, {"batch", "model"}, host_devices(static_cast<std::size_t>(request.devices)));
   if (!mesh.ok()) return {Stage::kRequest, mesh.status()};
   const auto whole = bind(catalog, AutoParallel(*mesh), {.select = selector});
   if (!whole.ok()) return {Stage::kPlan, whole.status()};
-  const std::pair<const char*, Result<Bindings>> layouts[] = {{"row", split_dimension(*whole, Dimension::kFirst)},
-                                                              {"column", split_dimension(*whole, Dimension::kLast)},
-                                                              {"auto", *whole}};
+  std::vector<std::pair<std::string, Result<Bindings>>> layouts = {
+      {"row", split_dimension(*whole, Dimension::kFirst)},
+      {"column", split_dimension(*whole, Dimension::kLast)},
+      {"auto", *whole}};
+  if (!request.layout.empty()) {
+    const auto distribution = make_distribution(Request{.layout = request.layout}, *mesh);
+    if (!distribution.ok()) return {Stage::kRequest, distribution.status()};
+    layouts.emplace_back(request.layout, bind(catalog, *distribution, {.select = selector}));
+  }
   for (const auto& [name, bindings] : layouts) {
     auto plan = make_plan(bindings, {.staging = request.staging});
     if (!plan.ok()) return {Stage::kPlan, plan.status()};

@@ -19,6 +19,7 @@ struct BenchRequest {
   int repeat = 3;
   std::string only;  // "warm", "cold", or empty = both
   bool no_fingerprint = false;
+  std::string layout;  // one more layout to measure: a built-in name or a JSON file; empty = none
   std::string select;
   std::uint64_t staging = 64_MiB;
   unsigned threads = 0;
