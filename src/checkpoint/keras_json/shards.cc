@@ -67,7 +67,7 @@ Status ShardCollector::add(std::uint32_t number, CatalogFile file, hdf5::Content
   for (TensorInfo& tensor : contents.datasets) {
     std::string_view key;
     Group* group = owner(tensor.name, &key);
-    if (group == nullptr || std::find(group->files->begin(), group->files->end(), number) == group->files->end()) {
+    if (group == nullptr || !std::binary_search(group->files->begin(), group->files->end(), number)) {
       if (left_out_++ == 0) first_left_out_ = format("'{}' in {}", printable(tensor.name), map_.files[number]);
       continue;
     }
@@ -116,6 +116,10 @@ void ShardCollector::warn(std::string text) {
 void ShardCollector::warn_about_files(const std::string& path, const Group& group) {
   for (const std::uint32_t file : *group.files) {
     if (std::binary_search(group.holders.begin(), group.holders.end(), file)) continue;
+    if (catalog_.warnings.size() == kMaxWarnings) {
+      ++suppressed_;
+      continue;
+    }
     warn(format("weight_map lists {} for the group '/{}', but it holds none of its variables", map_.files[file],
                 printable(path)));
   }

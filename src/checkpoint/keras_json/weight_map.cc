@@ -42,6 +42,7 @@ class Builder final : public json::Events {
   std::set<std::string> metadata_;  // keys of metadata
   bool has_weight_map_ = false;
   std::map<std::string, std::uint32_t> numbers_;  // file -> number in the order of appearance
+  std::vector<std::size_t> named_by_;             // by number: the group (counted from 1) that named it last
   std::uint64_t references_ = 0;
   std::vector<std::uint32_t>* group_ = nullptr;
   WeightMap map_;
@@ -126,7 +127,8 @@ Status Builder::add_file(std::string name) {
     return resource_exhausted("weight_map names files more than OpenOptions::max_tensors, {}, times",
                               options_.max_tensors);
   }
-  if (std::find(group_->begin(), group_->end(), entry->second) != group_->end()) {
+  if (is_new) named_by_.push_back(0);
+  if (std::exchange(named_by_[entry->second], map_.groups.size()) == map_.groups.size()) {
     return data_loss("{}: it names the file '{}' twice", where(), printable(entry->first));
   }
   group_->push_back(entry->second);
@@ -142,6 +144,7 @@ Result<WeightMap> Builder::finish() && {
   }
   for (auto& [group, files] : map_.groups) {
     for (std::uint32_t& file : files) file = sorted[file];
+    std::sort(files.begin(), files.end());
   }
   return std::move(map_);
 }

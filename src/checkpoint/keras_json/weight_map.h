@@ -15,7 +15,7 @@ namespace shardwise::keras {
 
 struct WeightMap {
   std::vector<std::string> files;  // plain names, sorted, each once
-  // HDF5 group without leading slash ("layers/dense/vars") -> indices into `files`, in the order of the JSON.
+  // HDF5 group without leading slash ("layers/dense/vars") -> indices into `files`, rising.
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> groups;
   std::optional<double> total_size;  // bytes of all variables, as the writer counted them
 };
