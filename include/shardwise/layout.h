@@ -60,9 +60,9 @@ class Distribution;
 struct AutoRule;
 
 // Ordered rules path pattern -> layout, as keras.distribution.LayoutMap. Patterns are Python regular expressions
-// (through PCRE2 with match limits; a pattern that exceeds them is an error, never a hang; stop asking at the first such
-// error). Patterns and paths are at most 4096 bytes of UTF-8, maps at most 4096 rules; a byte of a path that is not UTF-8
-// counts as one character that is no letter, digit or space.
+// (through PCRE2 with match limits; a pattern that exceeds them is an error, never a hang; stop asking at the first
+// such error). Patterns and paths are at most 4096 bytes of UTF-8, maps at most 4096 rules; a byte of a path that is
+// not UTF-8 counts as one character that is no letter, digit or space.
 //
 // Thread-compatible while rules are set; then immutable and safe to share. Copies are cheap and independent: setting a
 // rule of one does not change the other.
@@ -130,7 +130,7 @@ class Distribution {
   std::shared_ptr<const DeviceMesh> mesh_;
   std::optional<LayoutMap> rules_;
   std::string batch_axis_;
-  Status problem_;  // of the distribution itself, beside its mesh's and rules'
+  Status problem_;                        // of the distribution itself, beside its mesh's and rules'
   std::shared_ptr<const AutoRule> auto_;  // kAuto
 };
 
@@ -149,22 +149,23 @@ class ModelParallel : public Distribution {
 
 // `--layout auto`: tensors of `min_bytes` or more are split along one dimension: over all devices along the largest
 // dimension that divides by their number, else over the largest product of axes that divides some dimension; smaller
-// tensors and those that nothing divides are replicated. Of equal dimensions the first is taken. Shards of sub-byte types
-// fill whole bytes.
+// tensors and those that nothing divides are replicated. Of equal dimensions the first is taken. Shards of sub-byte
+// types fill whole bytes.
 class AutoParallel : public Distribution {
  public:
   explicit AutoParallel(DeviceMesh mesh, std::uint64_t min_bytes = 1u << 20);
 };
 
-// A layout of the CLI's --layout (docs/layouts.md): a built-in name ("gemma", "llama", "bert", "replicated", "auto") or JSON text:
+// A layout of the CLI's --layout (docs/layouts.md): a built-in name ("gemma", "llama", "bert", "replicated", "auto") or
+// JSON text:
 //   {"rules": {"decoder_block.*query.kernel": ["model", "batch", null]}, "dialect": "fullmatch" | "search",
 //    "uneven": "refuse" | "replicate"}
-// or just the object of rules. A list entry such as "batch+model" splits its dimension by several axes, outermost first;
-// "dialect" and "uneven" of the text win over `options`. Errors: INVALID_ARGUMENT naming line and column.
+// or just the object of rules. A list entry such as "batch+model" splits its dimension by several axes, outermost
+// first; "dialect" and "uneven" of the text win over `options`. Errors: INVALID_ARGUMENT naming line and column.
 //
 // Built-in maps hold rules for the Keras paths, the paths of Keras checkpoints and the Hugging Face names; they use the
-// mesh's axes "model" and "batch" (or "data"): dimensions of an axis that the mesh lacks stay whole, a mesh that has none
-// of them is refused. They are full matches whatever options.dialect says.
+// mesh's axes "model" and "batch" (or "data"): dimensions of an axis that the mesh lacks stay whole, a mesh that has
+// none of them is refused. They are full matches whatever options.dialect says.
 Result<Distribution> builtin_layout(const std::string& name, const DeviceMesh& mesh, LayoutMapOptions options = {});
 Result<Distribution> parse_layout(const std::string& json, const DeviceMesh& mesh, LayoutMapOptions options = {});
 // The names builtin_layout() knows.

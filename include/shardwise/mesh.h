@@ -40,8 +40,8 @@ DeviceList abstract_devices(std::size_t count, std::uint64_t memory_limit = kUnl
 // A grid of devices, row-major over `shape`. Immutable; copies share the device objects.
 //
 // A constructor cannot return a Status, so a mesh that Keras would refuse carries the error (with Keras's text) in
-// status(), and everything that is handed such a mesh returns it. create() returns it at once. Beyond Keras, sizes below 1,
-// two axes of one name and more than kMaxDevices devices are refused.
+// status(), and everything that is handed such a mesh returns it. create() returns it at once. Beyond Keras, sizes
+// below 1, two axes of one name and more than kMaxDevices devices are refused.
 class DeviceMesh {
  public:
   DeviceMesh(std::vector<std::int64_t> shape, std::vector<std::string> axis_names, DeviceList devices);
@@ -71,7 +71,8 @@ class DeviceMesh {
   Status status_;
 };
 
-// Reads "batch=2,model=4" (axis=size, comma separated; blanks around either are ignored). Names are letters, digits, "_",
+// Reads "batch=2,model=4" (axis=size, comma separated; blanks around either are ignored). Names are letters, digits,
+// "_",
 // "-" and "."; sizes are 1 or more, their product at most kMaxDevices.
 // Errors: INVALID_ARGUMENT with an example of what is expected.
 struct MeshSpec {

@@ -15,7 +15,8 @@ std::int64_t elements_inside(const Shape& shape, std::size_t d) {
   return product;
 }
 
-// The shard's contiguous run along dimension `d` is `extent / parts` times what lies inside it: whole bytes for any type.
+// The shard's contiguous run along dimension `d` is `extent / parts` times what lies inside it: whole bytes for any
+// type.
 bool divides(const Shape& shape, std::size_t d, std::int64_t parts, DType dtype) {
   if (shape[d] % parts != 0) return false;
   if (is_byte_sized(dtype)) return true;

@@ -21,7 +21,8 @@ Result<Roles> find_roles(const std::string& name, const DeviceMesh& mesh) {
   if (mesh.axis_index("model") >= 0) roles.model = "model";
   if (roles.model || roles.batch) return roles;
   return invalid_argument(
-      "Layout '{}' splits by mesh axes named 'model' and 'batch' (or 'data'), but the mesh has {}; name the axes so, or "
+      "Layout '{}' splits by mesh axes named 'model' and 'batch' (or 'data'), but the mesh has {}; name the axes so, "
+      "or "
       "write a layout with these names",
       name, python_list(mesh.axis_names()));
 }

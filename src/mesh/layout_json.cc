@@ -168,8 +168,10 @@ class LayoutSax : public nlohmann::json_sax<nlohmann::json> {
         return fatal(offset, format("the value of rule {} is {}; expected an array such as [\"model\", null]",
                                     python_repr(file_.rules.back().key), what));
       case Place::kTop:
-        return fatal(offset, format("the value of {} is {}; expected {}", python_repr(top_.back().key), what, kExpected));
-      default: return fatal(offset, format("{}; expected {}", what, kExpected));
+        return fatal(offset,
+                     format("the value of {} is {}; expected {}", python_repr(top_.back().key), what, kExpected));
+      default:
+        return fatal(offset, format("{}; expected {}", what, kExpected));
     }
   }
 

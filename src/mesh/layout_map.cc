@@ -47,7 +47,8 @@ Status LayoutMap::State::check_axes(const TensorLayout& layout, AxisSyntax synta
   for (const Axis& axis : layout.axes) {
     if (!axis) continue;
     add_once(got, *axis);
-    const bool known = syntax == AxisSyntax::kCombined ? find_axes(*axis, mesh).has_value() : mesh.axis_index(*axis) >= 0;
+    const bool known =
+        syntax == AxisSyntax::kCombined ? find_axes(*axis, mesh).has_value() : mesh.axis_index(*axis) >= 0;
     all_known = all_known && known;
   }
   if (all_known) return {};
@@ -75,7 +76,8 @@ Status LayoutMap::add(const std::string& key, TensorLayout layout, AxisSyntax sy
   State& state = *state_;
   if (const auto found = state.keys.find(key); found != state.keys.end()) {
     return invalid_argument(
-        "{} already exist in the LayoutMap with value <TensorLayout axes={}, device_mesh={}>. Please make sure to not use "
+        "{} already exist in the LayoutMap with value <TensorLayout axes={}, device_mesh={}>. Please make sure to not "
+        "use "
         "duplicated keys.",
         key, to_string(state.rules[found->second].layout), state.mesh.to_string());
   }
@@ -120,7 +122,8 @@ Result<std::optional<std::size_t>> LayoutMap::find_rule(const std::string& path)
   std::vector<std::string> keys;
   for (std::size_t i : matching) keys.push_back(state.rules[i].key);
   return invalid_argument(
-      "Path '{}' matches multiple layout specification keys: {}. Please make sure each tensor/variable path only matches "
+      "Path '{}' matches multiple layout specification keys: {}. Please make sure each tensor/variable path only "
+      "matches "
       "at most one layout specification key in the LayoutMap.",
       without_controls(path), python_list(keys));
 }

@@ -44,13 +44,13 @@ Status add_axis(std::string_view text, std::string_view item, MeshSpec& spec) {
   const std::string_view name = trimmed(item.substr(0, equals));
   const std::string_view number = trimmed(item.substr(equals + 1));
   if (!is_axis_name(name)) {
-    return bad_mesh(text, format("'{}' is not an axis name (letters, digits, '_', '-' and '.', at most 64)",
-                                 printable(name)));
+    return bad_mesh(
+        text, format("'{}' is not an axis name (letters, digits, '_', '-' and '.', at most 64)", printable(name)));
   }
   const auto size = parse_size(number);
   if (!size) {
-    return bad_mesh(text, format("the size of axis '{}' is '{}', not a whole number of 1 or more", name,
-                                 printable(number)));
+    return bad_mesh(text,
+                    format("the size of axis '{}' is '{}', not a whole number of 1 or more", name, printable(number)));
   }
   if (std::find(spec.axis_names.begin(), spec.axis_names.end(), name) != spec.axis_names.end()) {
     return bad_mesh(text, format("axis '{}' is named twice", name));

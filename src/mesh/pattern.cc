@@ -12,8 +12,8 @@
 namespace shardwise {
 namespace {
 
-// Steps, nested choices and KiB that one match may use. Layout rules need under a hundred steps per path; the limits hold
-// a hostile pattern to some tens of milliseconds.
+// Steps, nested choices and KiB that one match may use. Layout rules need under a hundred steps per path; the limits
+// hold a hostile pattern to some tens of milliseconds.
 constexpr std::uint32_t kMatchLimit = 500'000;
 constexpr std::uint32_t kDepthLimit = 100'000;
 constexpr std::uint32_t kHeapLimitKiB = 32 * 1024;
@@ -42,8 +42,11 @@ Result<CodePtr> compile_pcre2(const std::string& text, MatchDialect dialect) {
   const CompileContextPtr context(pcre2_compile_context_create(nullptr));
   if (!context) return out_of_memory();
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  std::uint32_t options =
-      PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL | PCRE2_ALT_CIRCUMFLEX | PCRE2_NEVER_BACKSLASH_C;
+  // Optimizations of PCRE2 10.42 that deny matches are off: it looks for a wrong first or last character of patterns that
+  // begin with a lookahead ("(?=a)b*a" on "a"), and gives nothing back before optional atomic groups ("b*(?>a)?b" on "b").
+  std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL | PCRE2_ALT_CIRCUMFLEX |
+                          PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_START_OPTIMIZE | PCRE2_NO_AUTO_POSSESS |
+                          PCRE2_NO_DOTSTAR_ANCHOR;
   if (dialect == MatchDialect::kFullMatch) options |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
   int code = 0;
   PCRE2_SIZE offset = 0;
@@ -128,8 +131,8 @@ Result<bool> Pattern::matches(std::string_view path, MatchScratch& scratch) cons
   }
   pcre2_match_data* data = scratch.state_->data.get();
   if (data == nullptr) return resource_exhausted("no memory to match layout patterns");
-  const int result = pcre2_match(state_->code.get(), units(path), path.size(), 0, PCRE2_NO_UTF_CHECK, data,
-                                 state_->limits.get());
+  const int result =
+      pcre2_match(state_->code.get(), units(path), path.size(), 0, PCRE2_NO_UTF_CHECK, data, state_->limits.get());
   if (result >= 0) return true;
   if (result == PCRE2_ERROR_NOMATCH) return false;
   return resource_exhausted("Matching path '{}' with layout pattern {} was given up ({}); write a simpler pattern",

@@ -32,8 +32,8 @@ class MatchScratch {
 // A Python regular expression. Immutable, thread-safe.
 class Pattern {
  public:
-  // Errors: INVALID_ARGUMENT for what translate_python_regex() refuses, for a key over kMaxPatternBytes, and for one that
-  // PCRE2 finds too large.
+  // Errors: INVALID_ARGUMENT for what translate_python_regex() refuses, for a key over kMaxPatternBytes, and for one
+  // that PCRE2 finds too large.
   static Result<Pattern> compile(std::string_view key, MatchDialect dialect);
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

@@ -27,9 +27,10 @@ class Splitter {
   void read(const TensorLayout& layout) {
     layout_.axes.resize(shape_.size());
     if (layout.axes.size() > shape_.size()) {
-      problems_.push_back(format("the layout is only valid for values of rank at least {}, but was applied to a value "
-                                 "of rank {}",
-                                 layout.axes.size(), shape_.size()));
+      problems_.push_back(
+          format("the layout is only valid for values of rank at least {}, but was applied to a value "
+                 "of rank {}",
+                 layout.axes.size(), shape_.size()));
     }
     for (std::size_t d = 0; d < layout.axes.size(); ++d) {
       if (layout.axes[d]) read_entry(d, *layout.axes[d]);
@@ -67,9 +68,10 @@ class Splitter {
   bool use(std::size_t axis, std::size_t d) {
     const auto dimension = static_cast<int>(d);
     if (used_by_[axis] >= 0) {
-      problems_.push_back(format("mesh axis {} is used for dimension {} and again for dimension {}; an axis can split "
-                                 "one dimension",
-                                 python_repr(mesh_.axis_names()[axis]), used_by_[axis], dimension));
+      problems_.push_back(
+          format("mesh axis {} is used for dimension {} and again for dimension {}; an axis can split "
+                 "one dimension",
+                 python_repr(mesh_.axis_names()[axis]), used_by_[axis], dimension));
       return false;
     }
     used_by_[axis] = dimension;
@@ -160,10 +162,10 @@ Result<Placement> place(const std::string& path, const Shape& shape, const Tenso
 
 std::string to_string(const Placement& placement) {
   constexpr std::size_t kMostBoxes = 64;
-  std::string out = format("{} {} -> {} {} of {} x {} {}", to_string(placement.shape), to_string(placement.layout),
-                           placement.boxes.size(), placement.boxes.size() == 1 ? "box" : "boxes",
-                           to_string(placement.shard_shape), placement.replicas(),
-                           placement.replicas() == 1 ? "replica" : "replicas");
+  std::string out =
+      format("{} {} -> {} {} of {} x {} {}", to_string(placement.shape), to_string(placement.layout),
+             placement.boxes.size(), placement.boxes.size() == 1 ? "box" : "boxes", to_string(placement.shard_shape),
+             placement.replicas(), placement.replicas() == 1 ? "replica" : "replicas");
   for (std::size_t i = 0; i < placement.boxes.size(); ++i) {
     if (i == kMostBoxes) return out + format("\n  ... and {} more", placement.boxes.size() - i);
     std::vector<std::size_t> devices;

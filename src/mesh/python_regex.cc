@@ -15,8 +15,8 @@ namespace {
 
 using Kind = RegexGroupHead::Kind;
 
-constexpr std::size_t kMaxNesting = 200;      // PCRE2 refuses 250
-constexpr std::uint64_t kMaxRepeat = 65535;   // PCRE2's limit
+constexpr std::size_t kMaxNesting = 200;     // PCRE2 refuses 250
+constexpr std::uint64_t kMaxRepeat = 65535;  // PCRE2's limit
 constexpr std::uint64_t kNoLimit = RegexWidth::kMost;
 
 struct Repeat {
@@ -27,13 +27,15 @@ struct Repeat {
 // An open group; the first of the stack is the pattern itself.
 struct Frame {
   Kind kind = Kind::kPlain;
-  std::uint32_t group = 0;  // of kCapture
-  RegexFlags flags;         // in force inside
-  std::size_t start = 0;    // position of its "("
+  std::uint32_t group = 0;     // of kCapture
+  RegexFlags flags;            // in force inside
+  std::size_t start = 0;       // position of its "("
+  std::size_t text_start = 0;  // of the group in the text for PCRE2
   int branches = 1;
   RegexWidth done;    // the finished branches
   RegexWidth branch;  // the current branch, without its last item
   RegexWidth last_width;
+  std::size_t last_start = 0;  // of the last item in the text for PCRE2
   enum class Last : std::uint8_t { kNone, kItem, kAnchor, kRepeated } last = Last::kNone;
 
   RegexWidth width() const {
@@ -118,16 +120,26 @@ class Translator {
     if (token.c == ')') return close_group();
     if (top().flags.verbose && skips(token.c)) return {};
     switch (token.c) {
-      case '[': return set();
-      case '(': return open_group();
-      case '.': return put(top().flags.dotall ? "." : "\\N", {1, 1});
-      case '^': return anchor(top().flags.multiline ? "(?m:^)" : "\\A");
-      case '$': return anchor(top().flags.multiline ? "(?m:$)" : "\\Z");
-      case '*': return repeat({0, kNoLimit});
-      case '+': return repeat({1, kNoLimit});
-      case '?': return repeat({0, 1});
-      case '{': return brace();
-      default: return literal(token.c);
+      case '[':
+        return set();
+      case '(':
+        return open_group();
+      case '.':
+        return put(top().flags.dotall ? "." : "\\N", {1, 1});
+      case '^':
+        return anchor(top().flags.multiline ? "(?m:^)" : "\\A");
+      case '$':
+        return anchor(top().flags.multiline ? "(?m:$)" : "\\Z");
+      case '*':
+        return repeat({0, kNoLimit});
+      case '+':
+        return repeat({1, kNoLimit});
+      case '?':
+        return repeat({0, 1});
+      case '{':
+        return brace();
+      default:
+        return literal(token.c);
     }
   }
 
@@ -144,21 +156,25 @@ class Translator {
   // ---- items ----
 
   // Makes room for a new last item.
-  void settle(RegexWidth width, Frame::Last last) {
+  void settle(RegexWidth width, Frame::Last last, std::size_t start) {
+    top().last_start = start;
     top().branch = top().branch.then(top().last_width);
     top().last_width = width;
     top().last = last;
   }
 
-  Status put(std::string_view text, RegexWidth width) {
-    settle(width, Frame::Last::kItem);
+  Status put(std::string_view text, RegexWidth width) { return put_from(out_.pcre2.size(), text, width); }
+
+  // As put(), for an item that began at `start` of the text.
+  Status put_from(std::size_t start, std::string_view text, RegexWidth width) {
+    settle(width, Frame::Last::kItem, start);
     if (at_root()) runs_.other();
     out_.pcre2 += text;
     return {};
   }
 
   Status anchor(std::string_view text) {
-    settle({}, Frame::Last::kAnchor);
+    settle({}, Frame::Last::kAnchor, out_.pcre2.size());
     if (at_root()) runs_.other();
     out_.pcre2 += text;
     return {};
@@ -167,7 +183,7 @@ class Translator {
   Status literal(char32_t c) {
     SHARDWISE_ASSIGN_OR_RETURN(const std::string text, literal_text(c, top().flags));
     const bool first = top().last == Frame::Last::kNone;
-    settle({1, 1}, Frame::Last::kItem);
+    settle({1, 1}, Frame::Last::kItem, out_.pcre2.size());
     out_.pcre2 += text;
     if (!at_root()) return {};
     if (top().flags.ignore_case) {
@@ -186,19 +202,27 @@ class Translator {
   Status escape(RegexToken token) {
     SHARDWISE_ASSIGN_OR_RETURN(const RegexEscape escape, read_escape(tokens_, token, RegexPlace::kOutside));
     switch (escape.kind) {
-      case RegexEscape::Kind::kCharacter: return literal(escape.value);
-      case RegexEscape::Kind::kCategory: return put(format("[{}]", category_text(escape.value, top().flags)), {1, 1});
-      case RegexEscape::Kind::kBackreference: return backreference(static_cast<std::uint32_t>(escape.value));
-      case RegexEscape::Kind::kAnchor: break;
+      case RegexEscape::Kind::kCharacter:
+        return literal(escape.value);
+      case RegexEscape::Kind::kCategory:
+        return put(format("[{}]", category_text(escape.value, top().flags)), {1, 1});
+      case RegexEscape::Kind::kBackreference:
+        return backreference(static_cast<std::uint32_t>(escape.value));
+      case RegexEscape::Kind::kAnchor:
+        break;
     }
-    const std::string edge = top().flags.ascii ? "(?:(?<=[a-zA-Z0-9_])(?![a-zA-Z0-9_])|(?<![a-zA-Z0-9_])(?=[a-zA-Z0-9_]))"
-                                               : "\\b";
+    const std::string edge =
+        top().flags.ascii ? "(?:(?<=[a-zA-Z0-9_])(?![a-zA-Z0-9_])|(?<![a-zA-Z0-9_])(?=[a-zA-Z0-9_]))" : "\\b";
     switch (escape.value) {
-      case 'A': return anchor("\\A");
-      case 'Z': return anchor("\\z");
-      case 'b': return anchor(edge);
+      case 'A':
+        return anchor("\\A");
+      case 'Z':
+        return anchor("\\z");
+      case 'b':
+        return anchor(edge);
       // Until Python 3.14 \B does not match the empty string.
-      default: return anchor(format("(?!{}|\\A\\z)", edge));
+      default:
+        return anchor(format("(?!{}|\\A\\z)", edge));
     }
   }
 
@@ -247,12 +271,16 @@ class Translator {
     top().last_width = top().last_width.repeated(count.least, count.most);
     top().last = Frame::Last::kRepeated;
     if (at_root()) runs_.repeat();
-    out_.pcre2 += count.most == kNoLimit ? format("{{{},}}", count.least) : format("{{{},{}}}", count.least, count.most);
-    if (tokens_.match('?')) {
-      out_.pcre2 += '?';
-    } else if (tokens_.match('+')) {
-      out_.pcre2 += '+';
+    const std::string times =
+        count.most == kNoLimit ? format("{{{},}}", count.least) : format("{{{},{}}}", count.least, count.most);
+    const bool lazy = tokens_.match('?');
+    const bool possessive = !lazy && tokens_.match('+');
+    if (possessive) {
+      // In Python not only the whole but each round of a possessive repeat gives nothing back.
+      out_.pcre2.insert(top().last_start, "(?>");
+      out_.pcre2 += ')';
     }
+    out_.pcre2 += times + (lazy ? "?" : possessive ? "+" : "");
     return {};
   }
 
@@ -285,6 +313,7 @@ class Translator {
     Frame frame;
     frame.kind = head.kind;
     frame.start = item_start_;
+    frame.text_start = out_.pcre2.size();
     frame.flags = changed(top().flags, head);
     if (head.kind == Kind::kCapture) {
       frame.group = ++groups_;
@@ -302,14 +331,22 @@ class Translator {
 
   Result<std::string> opening(const RegexGroupHead& head) {
     switch (head.kind) {
-      case Kind::kCapture: return std::string("(");
-      case Kind::kAtomic: return std::string("(?>");
-      case Kind::kLookahead: return std::string("(?=");
-      case Kind::kNotLookahead: return std::string("(?!");
-      case Kind::kLookbehind: return std::string("(?<=");
-      case Kind::kNotLookbehind: return std::string("(?<!");
-      case Kind::kCondition: return condition(head.name);
-      default: return std::string("(?:");
+      case Kind::kCapture:
+        return std::string("(");
+      case Kind::kAtomic:
+        return std::string("(?>");
+      case Kind::kLookahead:
+        return std::string("(?=");
+      case Kind::kNotLookahead:
+        return std::string("(?!");
+      case Kind::kLookbehind:
+        return std::string("(?<=");
+      case Kind::kNotLookbehind:
+        return std::string("(?<!");
+      case Kind::kCondition:
+        return condition(head.name);
+      default:
+        return std::string("(?:");
     }
   }
 
@@ -328,6 +365,8 @@ class Translator {
       if (named == names_.end()) return invalid_argument("unknown group name {}", python_repr(name));
       group = named->second;
     }
+    if (group <= groups_ && !widths_[group - 1])
+      return invalid_argument("a condition on an open group is not supported");
     return format("(?({})", group);
   }
 
@@ -350,7 +389,9 @@ class Translator {
     RegexWidth width = frame.width();
     frames_.pop_back();
     switch (frame.kind) {
-      case Kind::kCapture: widths_[frame.group - 1] = width; break;
+      case Kind::kCapture:
+        widths_[frame.group - 1] = width;
+        break;
       case Kind::kLookbehind:
       case Kind::kNotLookbehind:
         --lookbehinds_;
@@ -358,13 +399,16 @@ class Translator {
         width = {};
         break;
       case Kind::kLookahead:
-      case Kind::kNotLookahead: width = {}; break;
+      case Kind::kNotLookahead:
+        width = {};
+        break;
       case Kind::kCondition:
         if (frame.branches == 1) width.least = 0;
         break;
-      default: break;
+      default:
+        break;
     }
-    return put(")", width);
+    return put_from(frame.text_start, ")", width);
   }
 
   RegexTokens tokens_;

@@ -10,8 +10,8 @@
 namespace shardwise {
 
 struct TranslatedRegex {
-  // For PCRE2 with UTF, UCP, DOTALL, ALT_CIRCUMFLEX and newline LF: matches what Python's re matches. Groups have the same
-  // numbers and no names.
+  // For PCRE2 with UTF, UCP, DOTALL, ALT_CIRCUMFLEX and newline LF: matches what Python's re matches. Groups have the
+  // same numbers and no names.
   std::string pcre2;
   // Texts that every match contains in this order, none overlapping another: a cheap test before the real one.
   std::vector<std::string> literals;
@@ -21,7 +21,8 @@ struct TranslatedRegex {
 
 // Errors: INVALID_ARGUMENT with Python's words and position for what Python refuses, and for what cannot be mirrored:
 // characters by name, surrogates, case-insensitive characters above ASCII, back-references that ignore case or stand in a
-// lookbehind, group names above ASCII, more than 200 nested groups, repeat counts over 65535.
+// lookbehind, conditions on an open group or in a lookbehind, group names above ASCII, more than 200 nested groups, repeat
+// counts over 65535.
 Result<TranslatedRegex> translate_python_regex(std::string_view pattern);
 
 }  // namespace shardwise

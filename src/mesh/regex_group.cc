@@ -144,28 +144,50 @@ Result<RegexGroupHead> read_group_head(RegexTokens& tokens) {
   tokens.get();
   if (token->escaped) return invalid_argument("unknown extension ?{}", spelled(*token));
   switch (token->c) {
-    case 'P': return read_named(tokens);
-    case ':': return RegexGroupHead{Kind::kPlain};
-    case '#': return read_comment(tokens);
-    case '=': return RegexGroupHead{Kind::kLookahead};
-    case '!': return RegexGroupHead{Kind::kNotLookahead};
-    case '<': return read_lookbehind(tokens);
-    case '(': return read_condition(tokens);
-    case '>': return RegexGroupHead{Kind::kAtomic};
-    default: return invalid_argument("unknown extension ?{}", spelled(*token));
+    case 'P':
+      return read_named(tokens);
+    case ':':
+      return RegexGroupHead{Kind::kPlain};
+    case '#':
+      return read_comment(tokens);
+    case '=':
+      return RegexGroupHead{Kind::kLookahead};
+    case '!':
+      return RegexGroupHead{Kind::kNotLookahead};
+    case '<':
+      return read_lookbehind(tokens);
+    case '(':
+      return read_condition(tokens);
+    case '>':
+      return RegexGroupHead{Kind::kAtomic};
+    default:
+      return invalid_argument("unknown extension ?{}", spelled(*token));
   }
 }
 
 RegexFlags changed(RegexFlags flags, const RegexGroupHead& head) {
   const auto set = [&flags](char letter, bool value) {
     switch (letter) {
-      case 'i': flags.ignore_case = value; break;
-      case 'm': flags.multiline = value; break;
-      case 's': flags.dotall = value; break;
-      case 'x': flags.verbose = value; break;
-      case 'a': flags.ascii = value; break;
-      case 'u': flags.ascii = !value; break;
-      default: break;
+      case 'i':
+        flags.ignore_case = value;
+        break;
+      case 'm':
+        flags.multiline = value;
+        break;
+      case 's':
+        flags.dotall = value;
+        break;
+      case 'x':
+        flags.verbose = value;
+        break;
+      case 'a':
+        flags.ascii = value;
+        break;
+      case 'u':
+        flags.ascii = !value;
+        break;
+      default:
+        break;
     }
   };
   for (char letter : head.flags_on) set(letter, true);

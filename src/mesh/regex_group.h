@@ -24,8 +24,8 @@ struct RegexGroupHead {
     kComment,        // (?#...), complete
     kGlobalFlags,    // (?flags), complete
   } kind = Kind::kCapture;
-  std::string name;       // kCapture: empty without one; kCondition: a name or digits; kBackreference
-  std::string flags_on;   // letters of "imsxau"
+  std::string name;      // kCapture: empty without one; kCondition: a name or digits; kBackreference
+  std::string flags_on;  // letters of "imsxau"
   std::string flags_off;
 };
 

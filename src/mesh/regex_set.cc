@@ -17,16 +17,20 @@ std::string character(char32_t c) {
   return plain ? std::string(1, static_cast<char>(c)) : hex(c);
 }
 
-// Every other spelling of an ASCII letter that Python's re takes for the same when case is ignored. Above ASCII these are
-// the characters whose simple lower case is an ASCII letter (U+0130, U+212A), and dotless i and long s.
+// Every other spelling of an ASCII letter that Python's re takes for the same when case is ignored. Above ASCII these
+// are the characters whose simple lower case is an ASCII letter (U+0130, U+212A), and dotless i and long s.
 std::string other_cases(char32_t letter, RegexFlags flags) {
   std::string out(1, static_cast<char>(letter ^ 0x20u));
   if (flags.ascii) return out;
   switch (letter | 0x20u) {
-    case 'i': return out + "\\x{130}\\x{131}";
-    case 'k': return out + "\\x{212a}";
-    case 's': return out + "\\x{17f}";
-    default: return out;
+    case 'i':
+      return out + "\\x{130}\\x{131}";
+    case 'k':
+      return out + "\\x{212a}";
+    case 's':
+      return out + "\\x{17f}";
+    default:
+      return out;
   }
 }
 
@@ -94,16 +98,22 @@ Result<std::string> literal_text(char32_t c, RegexFlags flags) {
 std::string category_text(char32_t letter, RegexFlags flags) {
   // str.isspace(), which differs from PCRE2's \s in U+001C..U+001F and U+180E.
   constexpr const char* kSpace =
-      "\\x{9}-\\x{d}\\x{1c}-\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
+      "\\x{9}-\\x{d}\\x{1c}-\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{"
+      "3000}";
   constexpr const char* kNoSpace =
       "\\x{0}-\\x{8}\\x{e}-\\x{1b}\\x{21}-\\x{84}\\x{86}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}"
       "\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{10ffff}";
   switch (letter) {
-    case 'd': return flags.ascii ? "0-9" : "\\d";
-    case 'D': return flags.ascii ? "\\x{0}-\\x{2f}\\x{3a}-\\x{10ffff}" : "\\D";
-    case 's': return flags.ascii ? "\\x{9}-\\x{d}\\x{20}" : kSpace;
-    case 'S': return flags.ascii ? "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{10ffff}" : kNoSpace;
-    case 'w': return flags.ascii ? "a-zA-Z0-9_" : "\\w";
+    case 'd':
+      return flags.ascii ? "0-9" : "\\d";
+    case 'D':
+      return flags.ascii ? "\\x{0}-\\x{2f}\\x{3a}-\\x{10ffff}" : "\\D";
+    case 's':
+      return flags.ascii ? "\\x{9}-\\x{d}\\x{20}" : kSpace;
+    case 'S':
+      return flags.ascii ? "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{10ffff}" : kNoSpace;
+    case 'w':
+      return flags.ascii ? "a-zA-Z0-9_" : "\\w";
     default:
       return flags.ascii ? "\\x{0}-\\x{2f}\\x{3a}-\\x{40}\\x{5b}-\\x{5e}\\x{60}\\x{7b}-\\x{10ffff}" : "\\W";
   }

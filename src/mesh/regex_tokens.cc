@@ -63,14 +63,22 @@ Result<RegexEscape> read_octal_or_group(RegexTokens& tokens, int first) {
 
 std::optional<char32_t> control_character(char32_t letter) {
   switch (letter) {
-    case 'a': return U'\a';
-    case 'f': return U'\f';
-    case 'n': return U'\n';
-    case 'r': return U'\r';
-    case 't': return U'\t';
-    case 'v': return U'\v';
-    case '\\': return U'\\';
-    default: return std::nullopt;
+    case 'a':
+      return U'\a';
+    case 'f':
+      return U'\f';
+    case 'n':
+      return U'\n';
+    case 'r':
+      return U'\r';
+    case 't':
+      return U'\t';
+    case 'v':
+      return U'\v';
+    case '\\':
+      return U'\\';
+    default:
+      return std::nullopt;
   }
 }
 

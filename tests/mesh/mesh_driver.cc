@@ -1,5 +1,6 @@
-// Answers questions about meshes, layouts, patterns and placements: one JSON object per line of standard input, one answer
-// per line of standard output. test_mesh_oracle.py and its neighbours compare the answers with Keras, JAX and Python's re.
+// Answers questions about meshes, layouts, patterns and placements: one JSON object per line of standard input, one
+// answer per line of standard output. test_mesh_oracle.py and its neighbours compare the answers with Keras, JAX and
+// Python's re.
 #include <functional>
 #include <iostream>
 #include <map>
