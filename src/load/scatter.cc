@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "codec/strided_copy.h"
+#include "io/scattered_read.h"
 #include "load/block_values.h"
 #include "load/stopwatch.h"
 #include "load/upload.h"
@@ -136,6 +137,35 @@ Status Scatter::direct_window(const Window& window, const File& file) {
     costs_.bytes_copied += size;
   }
   return context_.targets.finish_window(segment.tensor, sum);
+}
+
+Result<bool> Scatter::scattered_window(const Window& window, const File& file) {
+  const LoadPlan& plan = context_.plan;
+  {
+    Stopwatch watch(costs_.copy_seconds);
+    if (!run_list_.make(window)) return false;
+  }
+  const Segment& segment = plan.segments[window.first_segment];
+  const PlannedTensor& tensor = plan.tensors[segment.tensor];
+  {
+    Stopwatch watch(costs_.read_seconds);
+    SHARDWISE_RETURN_IF_ERROR(read_scattered(file, window.range.begin, run_list_.runs())
+                                  .with_context(format("tensor '{}'", printable(tensor.name))));
+  }
+  ++costs_.reads;
+  costs_.bytes_read += window.range.size();
+  FingerprintSum sum;
+  if (context_.options.fingerprints && tensor.read_whole) {
+    Stopwatch watch(costs_.fingerprint_seconds);
+    const std::uint64_t width = unit_width(tensor.dtype);
+    std::uint64_t element = first_element(window);
+    for (const std::span<std::byte> run : run_list_.runs()) {
+      sum.add(element, run, width);
+      element += run.size() / width;
+    }
+  }
+  SHARDWISE_RETURN_IF_ERROR(context_.targets.finish_window(segment.tensor, sum.sum()));
+  return true;
 }
 
 Status Scatter::fill_window(const Window& window) {

@@ -8,6 +8,7 @@
 
 #include "concurrency/budget.h"
 #include "load/files.h"
+#include "load/run_list.h"
 #include "load/targets.h"
 #include "plan/copies.h"
 #include "plan/windows.h"
@@ -38,7 +39,8 @@ struct LoadContext {
 // Works off windows whose bytes are in memory. One per worker; thread-compatible.
 class Scatter {
  public:
-  Scatter(LoadContext& context, StageCosts& costs) : context_(context), costs_(costs) {}
+  Scatter(LoadContext& context, StageCosts& costs)
+      : context_(context), costs_(costs), run_list_(context.plan, context.targets) {}
 
   // `bytes` are the file's bytes of window.range. Finishes the window's tensors.
   Status window(const Window& window, std::span<const std::byte> bytes, std::stop_token stop);
@@ -46,6 +48,8 @@ class Scatter {
   bool can_read_into_shard(const Window& window) const;
   // Reads a direct window straight into its shard, then mirrors it.
   Status direct_window(const Window& window, const File& file);
+  // Reads a window of long runs straight into its shards; false when it is not such a window.
+  Result<bool> scattered_window(const Window& window, const File& file);
   // A window of one block that is larger than the window buffers: read, or streamed when its decoding exceeds the budget.
   Status large_block(const Window& window, const File& file, std::stop_token stop);
   // A window of fill values.
@@ -75,6 +79,7 @@ class Scatter {
   LoadContext& context_;
   StageCosts& costs_;
   std::vector<CopyDim> scratch_;
+  RunList run_list_;
   std::vector<std::byte> packed_;  // a piece on its way to a device the host cannot address
 };
 

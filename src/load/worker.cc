@@ -112,6 +112,10 @@ Status Worker::work_now(const Window& window, std::stop_token stop) {
   if (window.direct && !open.in_order && scatter_.can_read_into_shard(window)) {
     return scatter_.direct_window(window, *open.file);
   }
+  if (open.method == ReadMethod::kBuffered) {
+    SHARDWISE_ASSIGN_OR_RETURN(const bool done, scatter_.scattered_window(window, *open.file));
+    if (done) return Status();
+  }
   const auto bytes = slot(free_.back()).first(window.range.size());
   if (!open.in_order) {
     Stopwatch watch(costs_.read_seconds);

@@ -23,6 +23,24 @@ void WindowCursor::direct_window(const Segment& segment, Window& window) {
   window.direct = true;
 }
 
+// Bytes of one step of the outermost loop of the segment's copies: rows of a matrix cut by columns. Windows that begin and
+// end with rows are scattered in whole runs.
+std::uint64_t WindowCursor::row_bytes(const Segment& segment, std::uint64_t width) const {
+  if (segment.copy_count == 0) return width;
+  const Copy& copy = plan_.copies[segment.first_copy];
+  if (copy.dim_count < 2) return width;
+  return static_cast<std::uint64_t>(plan_.copy_dims[copy.first_dim].source_stride) * width;
+}
+
+// Of a raw segment, what fits into `room` bytes: up to the last whole row, else the last whole element.
+std::uint64_t WindowCursor::part_of_raw(const Segment& segment, std::uint64_t room) const {
+  const std::uint64_t width = unit_width(plan_.tensors[segment.tensor].dtype);
+  const std::uint64_t row = row_bytes(segment, width);
+  const std::uint64_t at = segment.first_element * width + done_;  // from the tensor's beginning
+  const std::uint64_t end = (at + room) / row * row;
+  return end > at ? end - at : room / width * width;
+}
+
 bool WindowCursor::next(Window& window) {
   while (read_ < plan_.reads.size() && segment_ == plan_.reads[read_].segment_count) {
     ++read_;
@@ -49,7 +67,8 @@ bool WindowCursor::next(Window& window) {
     const std::uint64_t left = segment->range.size() - done_;
     const std::uint64_t width = unit_width(plan_.tensors[segment->tensor].dtype);
     const bool first = window.range.empty();
-    std::uint64_t take = left <= room || (segment->is_block() && first) ? left : segment->is_block() ? 0 : room / width * width;
+    std::uint64_t take = left;
+    if (left > room && !(segment->is_block() && first)) take = segment->is_block() ? 0 : part_of_raw(*segment, room);
     if (take == 0 && first) take = width;
     if (take == 0) {
       --window.segment_count;

@@ -30,6 +30,8 @@ class WindowCursor {
   bool next(Window& window);
 
  private:
+  std::uint64_t row_bytes(const Segment& segment, std::uint64_t width) const;
+  std::uint64_t part_of_raw(const Segment& segment, std::uint64_t room) const;
   void direct_window(const Segment& segment, Window& window);
 
   const LoadPlan& plan_;
