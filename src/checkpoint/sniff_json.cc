@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/format.h"
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 namespace shardwise {
 namespace {

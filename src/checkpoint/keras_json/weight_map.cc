@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "checkpoint/catalog/readers.h"
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 namespace shardwise::keras {
 namespace {

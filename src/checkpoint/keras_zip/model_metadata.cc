@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 namespace shardwise::keras {
 namespace {

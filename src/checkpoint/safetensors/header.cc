@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "checkpoint/safetensors/dtypes.h"
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 namespace shardwise::safetensors {
 namespace {

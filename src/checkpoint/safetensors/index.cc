@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 namespace shardwise::safetensors {
 namespace {

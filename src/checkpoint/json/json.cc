@@ -1,4 +1,4 @@
-#include "checkpoint/safetensors/json.h"
+#include "checkpoint/json/json.h"
 
 #include <exception>
 #include <nlohmann/json.hpp>
