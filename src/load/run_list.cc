@@ -6,6 +6,13 @@
 #include "shardwise/device.h"
 
 namespace shardwise {
+namespace {
+
+// Between addresses at different places of a cache line the kernel copies short runs so slowly that the way over a
+// buffer is faster (measured: 1.3 to 1.8 times the time per run of 512 B to 2 KiB).
+constexpr std::uint64_t kCacheLine = 64;
+
+}  // namespace
 
 bool RunList::suits(const Segment& segment, const Copy& copy) const {
   const Shard& shard = plan_.shards[copy.shard];
@@ -14,8 +21,16 @@ bool RunList::suits(const Segment& segment, const Copy& copy) const {
   if (copy.dim_count == 0) return false;
   const CopyDim& inner = plan_.copy_dims[copy.first_dim + copy.dim_count - 1];
   const std::uint64_t width = unit_width(plan_.tensors[segment.tensor].dtype);
-  return inner.source_stride == 1 && inner.target_stride == 1 && inner.extent * width >= kMinRunBytes &&
-         targets_.buffer(copy.shard, 0).host_data() != nullptr;
+  if (inner.source_stride != 1 || inner.target_stride != 1 || inner.extent * width < kMinRunBytes) return false;
+  const std::byte* data = targets_.buffer(copy.shard, 0).host_data();
+  if (data == nullptr) return false;
+  for (std::uint32_t d = 0; d + 1 < copy.dim_count; ++d) {
+    const CopyDim& dim = plan_.copy_dims[copy.first_dim + d];
+    if (static_cast<std::uint64_t>(dim.source_stride - dim.target_stride) * width % kCacheLine != 0) return false;
+  }
+  const std::uint64_t in_file = segment.range.begin + (copy.source_offset - segment.first_element) * width;
+  const std::uint64_t in_memory = reinterpret_cast<std::uintptr_t>(data) + copy.target_offset * width;
+  return (in_file - in_memory) % kCacheLine == 0;
 }
 
 void RunList::add_copy(const Copy& copy, std::uint64_t first, std::uint64_t last, std::uint64_t width) {

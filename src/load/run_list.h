@@ -15,7 +15,8 @@ namespace shardwise {
 inline constexpr std::uint64_t kMinRunBytes = 512;
 
 // For windows of one raw segment that consist of runs of kMinRunBytes or more, each wanted by exactly one addressable
-// buffer and not converted: column shards of matrices with long rows. Such a window can be read straight into its shards.
+// buffer, not converted, and at the same place of a cache line in file and memory: column shards of matrices with long
+// rows, in files whose data is aligned. Such a window can be read straight into its shards.
 // Thread-compatible; reused from window to window.
 class RunList {
  public:
