@@ -60,7 +60,7 @@ def help_of(shardwise, *command):
 
 def page(shardwise):
     main = help_of(shardwise)
-    commands = re.findall(r"^  (\w+) ", main.split("\nSubcommands:\n")[1].split("\n\n")[0], re.M)
+    commands = re.findall(r"^  (\w+) ", main.split("\nCommands:\n")[1].split("\n\n")[0], re.M)
     text = INTRODUCTION + f"```text\n$ shardwise --help\n{main}\n```\n\n"
     for command in commands:
         help_text = help_of(shardwise, command)

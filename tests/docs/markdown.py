@@ -46,7 +46,7 @@ VARYING = [
     (r"\b[0-9a-f]{16}\b", "CHECKSUM"),
     (r"(seconds, summed over threads:).*", r"\1 TIMES"),
     (r"^(host, beside these).*", r"\1 HOST"),
-    (r"\b(buffered|direct)\b", "METHOD"),
+    (r"\b\d+ reads, (buffered|direct)\b", "READS"),
     (r"\s+", " "),
 ]
 

@@ -16,7 +16,7 @@ def test_project_obeys(root):
     "name, data, says",
     [
         ("long.cc", b"int x;\n" * 601, "601 lines; the limit is 600"),
-        ("wide.py", b"x = 1  # " + b"y" * 120 + b"\n", "line 1 has 129 columns"),
+        ("wide.py", b"x = 1  # " + b"y" * 150 + b"\n", "line 1 has 159 columns"),
         ("accent.cc", b"// one\n// \xc3\xa9\n", "line 2 is not ASCII"),
         ("open.h", b"int x;\n", "has no #pragma once"),
         ("blank.cc", b"int x; \n", "line 1 ends with a blank"),
