@@ -7,14 +7,17 @@
 
 #include "base/checked.h"
 #include "base/format.h"
+#include "checkpoint/hdf5/btree2.h"
 #include "checkpoint/hdf5/dataspace.h"
 #include "checkpoint/hdf5/datatype.h"
+#include "checkpoint/hdf5/fractal_heap.h"
 
 namespace shardwise::hdf5 {
 namespace {
 
 constexpr std::uint8_t kSharedDatatype = 0x01;
 constexpr std::uint8_t kSharedDataspace = 0x02;
+constexpr std::byte kSharedMessage{0x02};
 
 // An attribute message cut into its parts.
 struct Parts {
@@ -89,8 +92,7 @@ Result<std::vector<std::string>> read_strings(Metadata& metadata, Cursor& cursor
   return strings;
 }
 
-Status read_attribute(Metadata& metadata, GlobalHeaps& heaps, const Message& message, Attributes& attributes) {
-  Cursor cursor = message.cursor(metadata.format());
+Status read_attribute(Metadata& metadata, GlobalHeaps& heaps, Cursor cursor, Attributes& attributes) {
   SHARDWISE_ASSIGN_OR_RETURN(Parts parts, read_parts(cursor));
   const std::string context = format("attribute '{}'", printable(parts.name));
   if (parts.has_shared_parts) {
@@ -113,16 +115,46 @@ Status read_attribute(Metadata& metadata, GlobalHeaps& heaps, const Message& mes
   return {};
 }
 
-// Whether many attributes are kept outside the header, in a heap.
-Result<bool> has_dense_attributes(const Message& message, const FileFormat& format) {
+// Where attributes are kept that do not fit the header.
+struct DenseAttributes {
+  std::uint64_t heap = kUndefined;
+  std::uint64_t name_index = kUndefined;
+};
+
+Result<DenseAttributes> read_attribute_info(const Message& message, const FileFormat& format) {
   Cursor cursor = message.cursor(format);
   const std::uint8_t version = cursor.u8();
   const std::uint8_t flags = cursor.u8();
-  if ((flags & 0x01) != 0) cursor.skip(2);
-  const std::uint64_t heap = cursor.address();
+  if ((flags & 0x01) != 0) cursor.skip(2);  // largest creation index
+  DenseAttributes dense;
+  dense.heap = cursor.address();
+  dense.name_index = cursor.address();
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   if (version != 0) return cursor.error(shardwise::format("version {}", version));
-  return heap != kUndefined;
+  return dense;
+}
+
+// Records of the index: id in the heap, flags of the message, creation order, hash of the name.
+Status read_dense_attributes(Metadata& metadata, GlobalHeaps& heaps, const DenseAttributes& dense, Attributes& attributes) {
+  if (dense.name_index == kUndefined) return data_loss("attributes in a heap without an index of their names");
+  SHARDWISE_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::read(metadata, dense.heap));
+  SHARDWISE_ASSIGN_OR_RETURN(const BTree2Records index, read_btree2(metadata, dense.name_index, BTree2Type::kAttributeNames));
+  if (index.record_size != heap.id_size() + 9) {
+    return data_loss("an index of attributes with records of {} bytes for ids of {}", index.record_size, heap.id_size());
+  }
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const auto record = std::span(index.bytes).subspan(i * index.record_size, index.record_size);
+    const bool is_shared = (record[heap.id_size()] & kSharedMessage) != std::byte{0};
+    const auto object = is_shared ? Result<Record>(unimplemented("an attribute is kept in a shared message"))
+                                  : heap.object(record.first(heap.id_size()));
+    if (!object.ok() && object.status().code() == Code::kUnimplemented) {
+      attributes.unreadable = object.status().message();
+      continue;
+    }
+    if (!object.ok()) return object.status();
+    SHARDWISE_RETURN_IF_ERROR(read_attribute(metadata, heaps, object->cursor(metadata.format(), "attribute message"), attributes));
+  }
+  return {};
 }
 
 }  // namespace
@@ -135,12 +167,13 @@ Result<Attributes> read_attributes(Metadata& metadata, GlobalHeaps& heaps, const
       attributes.unreadable = "an attribute is kept in a shared message";
       continue;
     }
-    SHARDWISE_RETURN_IF_ERROR(read_attribute(metadata, heaps, message, attributes));
+    SHARDWISE_RETURN_IF_ERROR(read_attribute(metadata, heaps, message.cursor(metadata.format()), attributes));
   }
   SHARDWISE_ASSIGN_OR_RETURN(const Message* info, header.find(MessageType::kAttributeInfo));
   if (info == nullptr) return attributes;
-  SHARDWISE_ASSIGN_OR_RETURN(const bool is_dense, has_dense_attributes(*info, metadata.format()));
-  if (is_dense) attributes.unreadable = "attributes are in dense storage (a fractal heap)";
+  SHARDWISE_ASSIGN_OR_RETURN(const DenseAttributes dense, read_attribute_info(*info, metadata.format()));
+  if (dense.heap == kUndefined) return attributes;
+  SHARDWISE_RETURN_IF_ERROR(read_dense_attributes(metadata, heaps, dense, attributes));
   return attributes;
 }
 

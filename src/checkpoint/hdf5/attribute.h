@@ -16,7 +16,7 @@ struct Attributes {
   std::string unreadable;
 };
 
-// The attributes in an object's header. Errors: DATA_LOSS; RESOURCE_EXHAUSTED.
+// The attributes of an object, in its header or in a heap. Errors: DATA_LOSS; RESOURCE_EXHAUSTED.
 Result<Attributes> read_attributes(Metadata& metadata, GlobalHeaps& heaps, const ObjectHeader& header);
 
 }  // namespace shardwise::hdf5

@@ -1,6 +1,8 @@
 #include "checkpoint/hdf5/chunk_index.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/format.h"
@@ -13,7 +15,7 @@ struct ChunkKey {
   std::uint32_t stored_bytes = 0;
   std::uint32_t skipped_filters = 0;
   std::vector<std::uint64_t> origin;  // element of the dataset
-  std::uint64_t element_byte = 0;     // byte inside that element; only 0 makes sense
+  std::uint64_t element_byte = 0;     // byte inside that element: 0, but in the key that ends a tree
 };
 
 // Collects the chunks of one dataset.
@@ -27,7 +29,9 @@ class ChunkPolicy {
 
   std::uint64_t key_size() const { return 8 + 8 * (rank_ + 1); }
   std::uint32_t max_children() const { return 2 * metadata_.format().chunk_k; }
-  bool less(const Key& a, const Key& b) const { return a.origin < b.origin; }
+  bool less(const Key& a, const Key& b) const {
+    return std::tie(a.origin, a.element_byte) < std::tie(b.origin, b.element_byte);
+  }
 
   Result<Key> read_key(Cursor& cursor) {
     Key key;

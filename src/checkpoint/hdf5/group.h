@@ -19,7 +19,7 @@ struct Link {
 bool is_group(const ObjectHeader& header);
 
 // The group's links, sorted by name, names unique. Errors: DATA_LOSS; RESOURCE_EXHAUSTED; UNIMPLEMENTED for soft, external
-// and user-defined links and for dense storage.
+// and user-defined links.
 Result<std::vector<Link>> read_links(Metadata& metadata, const ObjectHeader& header);
 
 }  // namespace shardwise::hdf5

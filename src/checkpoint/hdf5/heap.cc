@@ -44,7 +44,8 @@ Result<std::string> LocalHeap::name(std::uint64_t offset) const {
 
 Result<GlobalHeaps::Collection> GlobalHeaps::read_collection(std::uint64_t offset) {
   const FileFormat& format = metadata_.format();
-  const std::uint64_t header_size = 8 + format.length_size;
+  // Of the collection and of each object alike: 8 bytes and a length, up to a multiple of 8.
+  const std::uint64_t header_size = round_up(8 + std::uint64_t{format.length_size}, kGlobalAlignment);
   SHARDWISE_ASSIGN_OR_RETURN(const Record head, metadata_.load(offset, header_size, kGlobal));
   Cursor cursor = head.cursor(format, kGlobal);
   if (!cursor.signature("GCOL")) return cursor.error("its signature is missing");
