@@ -38,8 +38,8 @@ std::span<const CopyDim> dims_of(const LoadPlan& plan, const Copy& copy) {
   return {plan.copy_dims.data() + copy.first_dim, copy.dim_count};
 }
 
-void sort_and_join(std::vector<ElementRun>& runs, const CoalescePolicy& policy, std::uint64_t width) {
-  std::sort(runs.begin(), runs.end(), [](ElementRun a, ElementRun b) { return a.first < b.first; });
+// Joins neighbours of sorted runs.
+void join(std::vector<ElementRun>& runs, const CoalescePolicy& policy, std::uint64_t width) {
   std::size_t kept = 0;
   for (const ElementRun& run : runs) {
     if (kept > 0) {
@@ -54,6 +54,13 @@ void sort_and_join(std::vector<ElementRun>& runs, const CoalescePolicy& policy, 
     runs[kept++] = run;
   }
   runs.resize(kept);
+}
+
+// What touches becomes one run first, so that the policy sees how long the runs really are.
+void sort_and_join(std::vector<ElementRun>& runs, const CoalescePolicy& policy, std::uint64_t width) {
+  std::sort(runs.begin(), runs.end(), [](ElementRun a, ElementRun b) { return a.first < b.first; });
+  join(runs, CoalescePolicy{0, 0}, width);
+  join(runs, policy, width);
 }
 
 }  // namespace
