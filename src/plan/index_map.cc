@@ -223,6 +223,9 @@ Status IndexMap::descend(std::size_t index, const Piece& piece, std::vector<Piec
     run = loops.back();
     loops.pop_back();
   }
+  std::uint64_t runs = 1;  // each gives a piece or more: do not begin what cannot end well
+  for (const PieceLoop& loop : loops) runs *= static_cast<std::uint64_t>(loop.extent);
+  if (out.size() + runs > kMaxPieces) return too_many();
   std::vector<std::int64_t> at(loops.size(), 0);
   while (true) {
     std::int64_t first = piece.origin[0];
