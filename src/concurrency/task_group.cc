@@ -72,7 +72,6 @@ TaskGroup::~TaskGroup() {
 
 Status TaskGroup::start(Task task) {
   try {
-    state_->threads.reserve(state_->threads.size() + 1);
     state_->threads.emplace_back(
         [state = state_.get(), task = std::move(task)] { state->finish(run(task, state->source.get_token())); });
   } catch (const std::system_error& error) {

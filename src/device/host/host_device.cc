@@ -197,12 +197,15 @@ std::shared_ptr<void> HostDevice::keep_freed_memory() {
     MutexLock lock(mutex_);
     ++keepers_;
   }
-  // Should the owner of the token not get the memory for it, its deleter runs all the same.
-  return std::shared_ptr<void>(static_cast<void*>(this), [self = std::move(self)](void*) {
-    MutexLock lock(self->mutex_);
-    --self->keepers_;
-    self->settle();
-  });
+  try {
+    return std::shared_ptr<void>(static_cast<void*>(this), [self = std::move(self)](void*) {
+      MutexLock lock(self->mutex_);
+      --self->keepers_;
+      self->settle();
+    });
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // the constructor has called the deleter
+  }
 }
 
 }  // namespace
