@@ -165,7 +165,8 @@ Status measure_raw(Phase which, const Setup& setup, BenchPhase& phase) {
   std::vector<std::pair<RawMethod, const char*>> methods = {{RawMethod::kBuffered, "buffered"}};
   if (which == Phase::kCold) methods.emplace_back(RawMethod::kDirect, "direct");
   const unsigned most = thread_limit(setup.request);
-  for (const auto& [method, name] : methods) {
+  for (const auto& candidate : methods) {
+    const RawMethod method = candidate.first;  // clang 14 cannot capture a structured binding
     for (unsigned threads = 1;; threads = std::min(threads * 2, most)) {
       const auto seconds =
           best_of(which, setup, phase, [&] { return raw_read(setup.ranges, threads, method, setup.stop); });
@@ -176,7 +177,7 @@ Status measure_raw(Phase which, const Setup& setup, BenchPhase& phase) {
       if (!seconds.ok()) return seconds.status();
       if (best.seconds == 0 || *seconds < best.seconds) {
         best.seconds = *seconds;
-        best.how = format("{} thread{}, {}", threads, threads == 1 ? "" : "s", name);
+        best.how = format("{} thread{}, {}", threads, threads == 1 ? "" : "s", candidate.second);
       }
       if (threads == most) break;
     }
