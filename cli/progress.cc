@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "base/format.h"
@@ -28,7 +29,7 @@ double share_done(const Progress& progress) {
 }  // namespace
 
 std::string format_duration(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 3.6e8) + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, 3.6e8)));
   const std::uint64_t hours = whole / 3600;
   const std::uint64_t minutes = whole / 60 % 60;
   if (hours > 0) return format("{}:{:02}:{:02}", hours, minutes, whole % 60);
