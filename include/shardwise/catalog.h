@@ -18,9 +18,9 @@ namespace shardwise {
 // One stream of bytes that extents refer to. Identity is kept so that a file that changes between planning and
 // loading is noticed.
 struct CatalogFile {
-  std::string path;              // as opened
-  std::uint64_t size = 0;        // bytes of the stream that extents address
-  std::uint64_t device = 0;      // st_dev, st_ino, st_mtim of the file on disk; all 0 when there is none (memory)
+  std::string path;          // as opened
+  std::uint64_t size = 0;    // bytes of the stream that extents address
+  std::uint64_t device = 0;  // st_dev, st_ino, st_mtim of the file on disk; all 0 when there is none (memory)
   std::uint64_t inode = 0;
   std::int64_t modified_ns = 0;
 
@@ -50,11 +50,11 @@ struct Extent {
   static constexpr std::uint32_t kNoFile = 0xffffffffu;  // never written: holds the tensor's fill value
   static constexpr std::uint32_t kRaw = 0xffffffffu;     // row-major elements of `box`, nothing to decode
 
-  std::uint32_t file = 0;          // index into Catalog::files, or kNoFile
-  std::uint32_t encoding = kRaw;   // index into Catalog::encodings, or kRaw
+  std::uint32_t file = 0;             // index into Catalog::files, or kNoFile
+  std::uint32_t encoding = kRaw;      // index into Catalog::encodings, or kRaw
   std::uint32_t skipped_filters = 0;  // bit i: filter i was not applied to this block (HDF5 filter mask)
-  ByteRange range;                 // stored bytes in that file
-  Box box;                         // elements of the tensor it provides
+  ByteRange range;                    // stored bytes in that file
+  Box box;                            // elements of the tensor it provides
 };
 
 // One stored tensor. Its extents are disjoint and cover it whole; a tensor without elements has none.
@@ -71,8 +71,8 @@ struct TensorInfo {
 
 // Immutable once its reader returned it.
 struct Catalog {
-  std::string format;               // "safetensors", "safetensors-index", "keras-h5", "keras-json", "keras", "hdf5"
-  std::string path;                 // what was opened
+  std::string format;  // "safetensors", "safetensors-index", "keras-h5", "keras-json", "keras", "hdf5"
+  std::string path;    // what was opened
   std::vector<CatalogFile> files;
   std::vector<Encoding> encodings;
   std::vector<TensorInfo> tensors;  // in the order of their first byte on storage, files in order

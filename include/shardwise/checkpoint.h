@@ -14,7 +14,7 @@ namespace shardwise {
 struct OpenOptions {
   std::uint64_t max_header_bytes = 100'000'000;  // JSON headers and indexes (safetensors' own limit)
   std::uint64_t max_tensors = 10'000'000;
-  std::uint64_t max_chunks = 4'000'000;          // chunks of all chunked datasets together
+  std::uint64_t max_chunks = 4'000'000;  // chunks of all chunked datasets together
 };
 
 // Opens the checkpoint at `path`: a .safetensors file, a safetensors index (model.safetensors.index.json) or a folder

@@ -9,10 +9,31 @@ namespace shardwise {
 
 // Everything safetensors, Keras and HDF5 files of ours hold. Values are little-endian; sub-byte types are packed.
 enum class DType : std::uint8_t {
-  kBool, kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64,
-  kFloat16, kBfloat16, kFloat32, kFloat64, kComplex64, kComplex128,
-  kFloat8E4m3fn, kFloat8E5m2, kFloat8E4m3fnuz, kFloat8E5m2fnuz, kFloat8E8m0fnu,
-  kInt4, kUint4, kFloat4E2m1fn, kFloat6E2m3fn, kFloat6E3m2fn,
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kFloat16,
+  kBfloat16,
+  kFloat32,
+  kFloat64,
+  kComplex64,
+  kComplex128,
+  kFloat8E4m3fn,
+  kFloat8E5m2,
+  kFloat8E4m3fnuz,
+  kFloat8E5m2fnuz,
+  kFloat8E8m0fnu,
+  kInt4,
+  kUint4,
+  kFloat4E2m1fn,
+  kFloat6E2m3fn,
+  kFloat6E3m2fn,
 };
 inline constexpr int kDTypeCount = static_cast<int>(DType::kFloat6E3m2fn) + 1;
 
@@ -31,9 +52,9 @@ std::optional<DType> parse_dtype(std::string_view name);
 enum class DTypeKind : std::uint8_t { kBool, kSigned, kUnsigned, kFloat, kComplex };
 DTypeKind kind(DType dtype);
 
-// True when a load may convert `from` to `to`: equal types; every pair of float64, float32, float16, bfloat16 (rounded to
-// nearest even, as numpy and ml_dtypes do); integers and bool to integers (a value that does not fit fails the load).
-// Everything else, float8 and sub-byte types among it, moves as bytes only.
+// True when a load may convert `from` to `to`: equal types; every pair of float64, float32, float16, bfloat16 (rounded
+// to nearest even, as numpy and ml_dtypes do); integers and bool to integers (a value that does not fit fails the
+// load). Everything else, float8 and sub-byte types among it, moves as bytes only.
 bool can_cast(DType from, DType to);
 
 }  // namespace shardwise

@@ -12,8 +12,8 @@
 namespace shardwise {
 
 // 64 bits over dtype, shape and the elements, each weighted by its row-major index: equal tensors have equal
-// fingerprints wherever their parts are read, in any order, by any number of threads. It finds damage and mix-ups; it is
-// no defence against someone who builds a collision.
+// fingerprints wherever their parts are read, in any order, by any number of threads. It finds damage and mix-ups; it
+// is no defence against someone who builds a collision.
 struct Fingerprint {
   std::uint64_t value = 0;
   friend bool operator==(Fingerprint, Fingerprint) = default;
@@ -31,7 +31,11 @@ class FingerprintSum {
   void merge(const FingerprintSum& other) { sum_ += other.sum_; }
   // Raw sum, to keep in an atomic; from_sum() is its reverse.
   std::uint64_t sum() const { return sum_; }
-  static FingerprintSum from_sum(std::uint64_t sum) { FingerprintSum f; f.sum_ = sum; return f; }
+  static FingerprintSum from_sum(std::uint64_t sum) {
+    FingerprintSum f;
+    f.sum_ = sum;
+    return f;
+  }
   // The fingerprint, once every element was added exactly once.
   Fingerprint finish(DType dtype, const Shape& shape) const;
 

@@ -18,13 +18,13 @@
 namespace shardwise {
 
 struct Progress {
-  std::uint64_t bytes_done = 0;   // of storage
+  std::uint64_t bytes_done = 0;  // of storage
   std::uint64_t bytes_total = 0;
   std::size_t tensors_done = 0;
   std::size_t tensors_total = 0;
-  double seconds = 0;             // since the load began
-  double bytes_per_second = 0;    // over the last seconds
-  double seconds_left = 0;        // at that rate
+  double seconds = 0;           // since the load began
+  double bytes_per_second = 0;  // over the last seconds
+  double seconds_left = 0;      // at that rate
 };
 
 // How the bytes of a file were read; decided per file by looking at the page cache and at what the file system can do.
@@ -35,11 +35,11 @@ struct LoadStatistics {
   double seconds = 0;
   std::uint64_t bytes_wanted = 0;
   std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_copied = 0;       // written to shards by a copy (not read into them directly)
+  std::uint64_t bytes_copied = 0;  // written to shards by a copy (not read into them directly)
   std::uint64_t reads = 0;
-  double read_seconds = 0;              // summed over threads
-  double decode_seconds = 0;            // inflate, unshuffle, checksums
-  double copy_seconds = 0;              // cast, scatter, mirror
+  double read_seconds = 0;    // summed over threads
+  double decode_seconds = 0;  // inflate, unshuffle, checksums
+  double copy_seconds = 0;    // cast, scatter, mirror
   double fingerprint_seconds = 0;
   std::uint64_t staging_peak_bytes = 0;
   std::vector<std::uint64_t> device_peak_bytes;  // one per device of the mesh; 0 for those without a device object

@@ -25,15 +25,15 @@ namespace shardwise {
 
 // A variable to be made, and the stored tensor (seen through a view) that it takes its values from.
 struct VariableSpec {
-  std::string name;    // path that layout rules are matched with
-  std::string tensor;  // name in the catalog
+  std::string name;            // path that layout rules are matched with
+  std::string tensor;          // name in the catalog
   std::optional<DType> dtype;  // nullopt = as stored
   std::optional<View> view;    // nullopt = as stored
 };
 
 struct BindOptions {
-  std::optional<DType> float_dtype;        // cast every floating tensor to this type
-  std::vector<VariableSpec> variables;     // empty = one variable per stored tensor, same name
+  std::optional<DType> float_dtype;                       // cast every floating tensor to this type
+  std::vector<VariableSpec> variables;                    // empty = one variable per stored tensor, same name
   std::function<bool(const std::string& tensor)> select;  // with empty `variables`: which tensors; null = all
 };
 
@@ -48,18 +48,18 @@ struct Binding {
 // A variable of 1 MiB or more that every device holds whole.
 struct ReplicatedVariable {
   std::string name;
-  std::uint64_t bytes = 0;       // of one copy
-  std::uint64_t extra_bytes = 0; // (copies - 1) * bytes over the mesh
+  std::uint64_t bytes = 0;        // of one copy
+  std::uint64_t extra_bytes = 0;  // (copies - 1) * bytes over the mesh
 };
 
 struct Bindings {
   const Catalog* catalog = nullptr;  // borrowed; must outlive make_plan()
   DeviceMesh mesh;
   std::vector<Binding> bindings;
-  std::vector<std::string> unmatched_rules;     // keys of the layout map that matched no variable
-  std::vector<ReplicatedVariable> replicated;   // largest first
-  std::vector<std::string> unused_tensors;      // stored tensors that no variable takes
-  std::vector<std::string> notes;               // dimensions left whole by Uneven::kReplicate, catalog warnings
+  std::vector<std::string> unmatched_rules;    // keys of the layout map that matched no variable
+  std::vector<ReplicatedVariable> replicated;  // largest first
+  std::vector<std::string> unused_tensors;     // stored tensors that no variable takes
+  std::vector<std::string> notes;              // dimensions left whole by Uneven::kReplicate, catalog warnings
 };
 
 // Chooses a layout and a placement for every variable. All problems of all variables are reported together.
@@ -101,10 +101,10 @@ struct PlannedVariable {
   DType stored_dtype = DType::kFloat32;  // in the file
   Shape stored_shape;
   Placement placement;
-  std::string view;                      // text, empty = as stored
+  std::string view;  // text, empty = as stored
   std::uint64_t shard_bytes = 0;
-  std::uint32_t first_shard = 0;         // shards of this variable: [first_shard, first_shard + boxes)
-  bool reads_whole_tensor = true;        // a fingerprint of the stored tensor comes with the load
+  std::uint32_t first_shard = 0;   // shards of this variable: [first_shard, first_shard + boxes)
+  bool reads_whole_tensor = true;  // a fingerprint of the stored tensor comes with the load
 };
 
 // One distinct box of one variable: a destination. `devices` (indices into LoadPlan::devices) all hold a copy.
@@ -128,15 +128,16 @@ struct Copy {
 // One stretch of a file that belongs to one tensor: raw elements, or one encoded block; or no bytes at all, when the
 // fill value is to be written.
 struct Segment {
-  std::uint32_t tensor = 0;                  // index into LoadPlan::tensors
-  std::uint32_t encoding = Extent::kRaw;     // index into LoadPlan::encodings
+  std::uint32_t tensor = 0;               // index into LoadPlan::tensors
+  std::uint32_t encoding = Extent::kRaw;  // index into LoadPlan::encodings
   std::uint32_t skipped_filters = 0;
-  std::uint32_t box = kWhole;                // block: index into LoadPlan::boxes of the elements it holds
-  ByteRange range;                           // in the file; empty for fill
-  // Raw: row-major index in the tensor of the first element at range.begin. Copies count from the tensor's element 0, and
-  // only those elements of theirs that lie in the segment belong to it. Block: 0, copies count from the block's element 0.
+  std::uint32_t box = kWhole;  // block: index into LoadPlan::boxes of the elements it holds
+  ByteRange range;             // in the file; empty for fill
+  // Raw: row-major index in the tensor of the first element at range.begin. Copies count from the tensor's element 0,
+  // and only those elements of theirs that lie in the segment belong to it. Block: 0, copies count from the block's
+  // element 0.
   std::uint64_t first_element = 0;
-  std::uint64_t element_count = 0;           // raw: elements in range; block: elements of the decoded block
+  std::uint64_t element_count = 0;  // raw: elements in range; block: elements of the decoded block
   std::uint32_t first_copy = 0;
   std::uint32_t copy_count = 0;
   // Raw, and every copy is one dense run without conversion, long enough that it pays to read straight into the shard.
@@ -150,7 +151,7 @@ struct Segment {
 // Segments [first_segment, first_segment + segment_count) read as one range of one file, in file order. The loader cuts
 // it into windows of at most LoadPlan::window bytes.
 struct Read {
-  std::uint32_t file = Extent::kNoFile;      // index into LoadPlan::files; kNoFile = fill values only
+  std::uint32_t file = Extent::kNoFile;  // index into LoadPlan::files; kNoFile = fill values only
   ByteRange range;
   std::uint32_t first_segment = 0;
   std::uint32_t segment_count = 0;
@@ -172,7 +173,8 @@ struct DevicePlan {
   bool local = true;
   std::uint64_t bytes = 0;       // of its own shards, with the allocator's rounding
   std::uint64_t load_bytes = 0;  // most of them that the load keeps at a time (all, unless it discards)
-  std::uint64_t peak_bytes = 0;  // predicted highest use, with the allocator's rounding; includes what was in use before
+  std::uint64_t peak_bytes =
+      0;  // predicted highest use, with the allocator's rounding; includes what was in use before
 };
 
 struct HostPlan {
@@ -182,7 +184,7 @@ struct HostPlan {
 };
 
 struct ReadTotals {
-  std::uint64_t count = 0;         // windows: calls that ask storage for bytes
+  std::uint64_t count = 0;  // windows: calls that ask storage for bytes
   std::uint64_t bytes = 0;
   std::uint64_t wanted_bytes = 0;
   double over_read() const { return wanted_bytes == 0 ? 1.0 : double(bytes) / double(wanted_bytes); }
@@ -212,9 +214,9 @@ struct LoadPlan {
   std::vector<PlannedTensor> tensors;
   std::vector<PlannedVariable> variables;
   std::vector<Shard> shards;
-  std::vector<Read> reads;         // in file order
+  std::vector<Read> reads;  // in file order
   std::vector<Segment> segments;
-  std::vector<Box> boxes;          // of blocks
+  std::vector<Box> boxes;  // of blocks
   std::vector<Copy> copies;
   std::vector<CopyDim> copy_dims;
 
@@ -229,8 +231,8 @@ struct LoadPlan {
 Result<LoadPlan> make_plan(const Bindings& bindings, const PlanOptions& options = {});
 Result<LoadPlan> make_plan(const Result<Bindings>& bindings, const PlanOptions& options = {});
 
-// RESOURCE_EXHAUSTED when a device cannot hold its shards: names the device, wanted, limit, its largest shards, and what
-// would fit (memory per device; more devices; layouts of replicated tensors).
+// RESOURCE_EXHAUSTED when a device cannot hold its shards: names the device, wanted, limit, its largest shards, and
+// what would fit (memory per device; more devices; layouts of replicated tensors).
 Status check_fits(const LoadPlan& plan);
 
 // The plan for people: per device and host bytes and peaks, reads, over-read, tensors, warnings.

@@ -75,9 +75,18 @@ class [[nodiscard]] Result {
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
 
-  T& value() & { assert(ok()); return *value_; }
-  const T& value() const& { assert(ok()); return *value_; }
-  T&& value() && { assert(ok()); return *std::move(value_); }
+  T& value() & {
+    assert(ok());
+    return *value_;
+  }
+  const T& value() const& {
+    assert(ok());
+    return *value_;
+  }
+  T&& value() && {
+    assert(ok());
+    return *std::move(value_);
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -85,8 +94,14 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   // The value; throws std::runtime_error with the status's text when there is none.
-  T& value_or_throw() & { throw_if_error(); return *value_; }
-  T&& value_or_throw() && { throw_if_error(); return *std::move(value_); }
+  T& value_or_throw() & {
+    throw_if_error();
+    return *value_;
+  }
+  T&& value_or_throw() && {
+    throw_if_error();
+    return *std::move(value_);
+  }
 
  private:
   void throw_if_error() const {
@@ -101,8 +116,8 @@ class [[nodiscard]] Result {
 #define SHARDWISE_CONCAT_(a, b) SHARDWISE_CONCAT_INNER_(a, b)
 
 // Returns from the calling function when `expression`, a Status, is an error.
-#define SHARDWISE_RETURN_IF_ERROR(expression)                           \
-  do {                                                                  \
+#define SHARDWISE_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                             \
     if (::shardwise::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

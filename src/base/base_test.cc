@@ -42,18 +42,20 @@ TEST(Result, CarriesAValueOrTheReason) {
 
 TEST(Bytes, FormatsWithThreeDigits) {
   const std::pair<std::uint64_t, const char*> cases[] = {
-      {0, "0 B"},          {1023, "1023 B"},           {1024, "1 KiB"},   {1536, "1.5 KiB"}, {24_MiB, "24 MiB"},
-      {49'152'000, "46.9 MiB"}, {1'048'575, "1 MiB"}, {2_GiB, "2 GiB"},  {~0ull, "16 EiB"}};
+      {0, "0 B"},           {1023, "1023 B"},   {1024, "1 KiB"},
+      {1536, "1.5 KiB"},    {24_MiB, "24 MiB"}, {49'152'000, "46.9 MiB"},
+      {1'048'575, "1 MiB"}, {2_GiB, "2 GiB"},   {~0ull, "16 EiB"}};
   for (const auto& [bytes, text] : cases) EXPECT_EQ(format_bytes(bytes), text);
 }
 
 TEST(Bytes, ParsesWhatPeopleWrite) {
   const std::pair<const char*, std::uint64_t> good[] = {
-      {"4096", 4096},      {"4096B", 4096},        {"96MiB", 96_MiB}, {"1.5GiB", 1536_MiB}, {"2GB", 2'000'000'000},
-      {"64M", 64_MiB},     {"64 MiB", 64_MiB},     {"0", 0},          {"8kib", 8_KiB},      {"1TiB", 1024_GiB},
-      {"10KB", 10'000},    {".5KiB", 512}};
+      {"4096", 4096},         {"4096B", 4096},    {"96MiB", 96_MiB},  {"1.5GiB", 1536_MiB},
+      {"2GB", 2'000'000'000}, {"64M", 64_MiB},    {"64 MiB", 64_MiB}, {"0", 0},
+      {"8kib", 8_KiB},        {"1TiB", 1024_GiB}, {"10KB", 10'000},   {".5KiB", 512}};
   for (const auto& [text, bytes] : good) EXPECT_THAT(parse_bytes(text), IsOkAnd(Eq(bytes))) << text;
-  for (const char* bad : {"", "MiB", "-1", "-0", "1XiB", "1 2", "99999999999GiB", "1e3", "nan", "inf", "1MiB MiB", "0x10"}) {
+  for (const char* bad :
+       {"", "MiB", "-1", "-0", "1XiB", "1 2", "99999999999GiB", "1e3", "nan", "inf", "1MiB MiB", "0x10"}) {
     EXPECT_THAT(parse_bytes(bad), FailsWith(Code::kInvalidArgument, "is not a size")) << bad;
   }
 }
@@ -73,7 +75,8 @@ TEST(DType, NamesAndWidthsRoundTrip) {
 
 TEST(DType, CastsAreThoseOfTheContract) {
   for (const DType a : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBfloat16}) {
-    for (const DType b : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBfloat16}) EXPECT_TRUE(can_cast(a, b));
+    for (const DType b : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBfloat16})
+      EXPECT_TRUE(can_cast(a, b));
     EXPECT_FALSE(can_cast(a, DType::kInt32));
     EXPECT_FALSE(can_cast(DType::kInt32, a));
     EXPECT_FALSE(can_cast(a, DType::kFloat8E4m3fn));

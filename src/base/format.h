@@ -15,9 +15,9 @@ namespace shardwise {
 using fmt::format;
 
 // data_loss("{}: ends at {}", path, size) and so on: a Status whose message is formatted.
-#define SHARDWISE_FORMATTED_STATUS_(name)                                                   \
-  template <typename First, typename... Rest>                                               \
-  Status name(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {     \
+#define SHARDWISE_FORMATTED_STATUS_(name)                                                    \
+  template <typename First, typename... Rest>                                                \
+  Status name(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {      \
     return name(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)); \
   }
 SHARDWISE_FORMATTED_STATUS_(cancelled)

@@ -31,7 +31,8 @@ std::span<iovec> skip_bytes(std::span<iovec> vectors, std::size_t done) {
 
 Status fill(const File& file, std::uint64_t& offset, std::span<iovec> vectors) {
   while (!(vectors = skip_bytes(vectors, 0)).empty()) {
-    const ssize_t got = ::preadv(file.descriptor(), vectors.data(), static_cast<int>(vectors.size()), static_cast<off_t>(offset));
+    const ssize_t got =
+        ::preadv(file.descriptor(), vectors.data(), static_cast<int>(vectors.size()), static_cast<off_t>(offset));
     if (got > 0) {
       offset += static_cast<std::uint64_t>(got);
       vectors = skip_bytes(vectors, static_cast<std::size_t>(got));

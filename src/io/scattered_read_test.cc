@@ -40,7 +40,8 @@ class ScatteredRead : public testing::Test {
     for (const std::uint64_t size : sizes) targets.emplace_back(memory.data() + (left -= size), size);
     ASSERT_THAT(read_scattered(file, offset, targets), IsOk());
     for (const std::span<std::byte> target : targets) {
-      ASSERT_EQ(std::string(reinterpret_cast<const char*>(target.data()), target.size()), bytes_.substr(offset, target.size()));
+      ASSERT_EQ(std::string(reinterpret_cast<const char*>(target.data()), target.size()),
+                bytes_.substr(offset, target.size()));
       offset += target.size();
     }
   }
@@ -68,7 +69,8 @@ TEST_F(ScatteredRead, TellsWhereAFileEnds) {
   EXPECT_THAT(read_scattered(**disk, 999'900, targets), FailsWith(Code::kDataLoss, "file"));
   std::filesystem::resize_file(folder_ / "file", 999'850);
   EXPECT_THAT(read_scattered(**disk, 999'800, targets), FailsWith(Code::kDataLoss, "999850"));
-  EXPECT_THAT(read_scattered(FaultyFile(*disk, {.io_error = ByteRange{150, 151}}), 0, targets), FailsWith(Code::kUnavailable, ""));
+  EXPECT_THAT(read_scattered(FaultyFile(*disk, {.io_error = ByteRange{150, 151}}), 0, targets),
+              FailsWith(Code::kUnavailable, ""));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace shardwise {
 
 // Calls take(first_element, offset, count) for every dense run of a box of a tensor: `count` elements that begin at
-// row-major index `first_element` of the tensor and at element `offset` of a row-major block of shape `block` whose first
-// element is the box's origin.
+// row-major index `first_element` of the tensor and at element `offset` of a row-major block of shape `block` whose
+// first element is the box's origin.
 template <typename Take>
 void for_each_run(const Shape& shape, const Box& box, const Shape& block, const Take& take);
 

@@ -18,9 +18,15 @@ std::vector<FilterStep> steps_of(const Encoding& encoding) {
   for (const Filter& filter : encoding.filters) {
     FilterStep step;
     switch (filter.kind) {
-      case Filter::Kind::kDeflate: step.kind = FilterStep::Kind::kDeflate; break;
-      case Filter::Kind::kShuffle: step.kind = FilterStep::Kind::kShuffle; break;
-      case Filter::Kind::kFletcher32: step.kind = FilterStep::Kind::kFletcher32; break;
+      case Filter::Kind::kDeflate:
+        step.kind = FilterStep::Kind::kDeflate;
+        break;
+      case Filter::Kind::kShuffle:
+        step.kind = FilterStep::Kind::kShuffle;
+        break;
+      case Filter::Kind::kFletcher32:
+        step.kind = FilterStep::Kind::kFletcher32;
+        break;
     }
     step.element_size = filter.element_size;
     steps.push_back(step);
@@ -43,10 +49,13 @@ Status Scatter::block(const Segment& segment, std::span<const std::byte> stored,
                       std::uint64_t& sum) {
   const std::uint64_t work = decode_bytes(segment);
   if (work > context_.block_budget.limit() / 2) {
-    return stream_block(segment, [&](std::uint64_t offset, std::span<std::byte> target) {
-      std::memcpy(target.data(), stored.data() + offset, target.size());
-      return Status();
-    }, stop, sum);
+    return stream_block(
+        segment,
+        [&](std::uint64_t offset, std::span<std::byte> target) {
+          std::memcpy(target.data(), stored.data() + offset, target.size());
+          return Status();
+        },
+        stop, sum);
   }
   SHARDWISE_ASSIGN_OR_RETURN(const Budget::Reservation reservation, context_.block_budget.reserve(work, stop));
   return decode(segment, stored, sum);
@@ -91,14 +100,15 @@ Status Scatter::stream_block(const Segment& segment, const StoredBytes& read_sto
                              context_.block_budget.reserve(piece + BlockStream::kMaxMemory, stop));
   SHARDWISE_ASSIGN_OR_RETURN(HugeBuffer memory, HugeBuffer::create(piece));
   const std::vector<FilterStep> steps = steps_of(plan.encodings[segment.encoding]);
-  SHARDWISE_ASSIGN_OR_RETURN(BlockStream stream, BlockStream::create(steps, segment.skipped_filters, segment.range.size(),
-                                                                    size, read_stored));
+  SHARDWISE_ASSIGN_OR_RETURN(
+      BlockStream stream, BlockStream::create(steps, segment.skipped_filters, segment.range.size(), size, read_stored));
   for (std::uint64_t done = 0; done < size; done += piece) {
     if (stop.stop_requested()) return cancelled("the load was stopped");
     const auto part = memory.span().first(std::min(piece, size - done));
     {
       Stopwatch watch(costs_.decode_seconds);
-      SHARDWISE_RETURN_IF_ERROR(stream.read(done, part).with_context(format("block at bytes {}", to_string(segment.range))));
+      SHARDWISE_RETURN_IF_ERROR(
+          stream.read(done, part).with_context(format("block at bytes {}", to_string(segment.range))));
     }
     SHARDWISE_RETURN_IF_ERROR(decoded_part(segment, done / width, part, sum));
   }
@@ -115,9 +125,12 @@ Status Scatter::large_block(const Window& window, const File& file, std::stop_to
   costs_.bytes_read += window.range.size();
   Status status;
   if (window.range.size() + work > limit / 2) {
-    status = stream_block(segment, [&](std::uint64_t offset, std::span<std::byte> target) {
-      return file.read(window.range.begin + offset, target);
-    }, stop, sum);
+    status = stream_block(
+        segment,
+        [&](std::uint64_t offset, std::span<std::byte> target) {
+          return file.read(window.range.begin + offset, target);
+        },
+        stop, sum);
   } else {
     SHARDWISE_ASSIGN_OR_RETURN(const Budget::Reservation reservation,
                                context_.block_budget.reserve(window.range.size() + work, stop));

@@ -9,8 +9,8 @@
 namespace shardwise {
 namespace {
 
-constexpr std::uint64_t kFewBytes = 4_MiB;   // not worth a ring
-constexpr double kMostlyCached = 0.75;       // O_DIRECT would read what is cached once more
+constexpr std::uint64_t kFewBytes = 4_MiB;  // not worth a ring
+constexpr double kMostlyCached = 0.75;      // O_DIRECT would read what is cached once more
 
 // Bytes that the plan reads of each file, and the range they lie in.
 struct Use {
@@ -68,9 +68,12 @@ Status prepare(OpenFile& open, const Use& use, const CatalogFile& planned, const
 
 std::string_view to_string(ReadMethod method) {
   switch (method) {
-    case ReadMethod::kBuffered: return "buffered";
-    case ReadMethod::kDirect: return "direct";
-    case ReadMethod::kMemory: return "memory";
+    case ReadMethod::kBuffered:
+      return "buffered";
+    case ReadMethod::kDirect:
+      return "direct";
+    case ReadMethod::kMemory:
+      return "memory";
   }
   return "unknown";
 }
@@ -78,7 +81,7 @@ std::string_view to_string(ReadMethod method) {
 Status check_unchanged(const CatalogFile& planned, const File& file) {
   const int descriptor = file.descriptor();
   if (descriptor < 0) return Status();
-  struct stat now{};
+  struct stat now {};
   if (fstat(descriptor, &now) != 0) return unavailable("{}: fstat failed", file.path());
   const auto size = static_cast<std::uint64_t>(now.st_size);
   const std::int64_t modified = std::int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
@@ -101,8 +104,8 @@ Result<std::vector<OpenFile>> open_files(const LoadPlan& plan, const LoadOptions
     if (use[f].bytes == 0) continue;
     SHARDWISE_ASSIGN_OR_RETURN(files[f].file, options.open ? options.open(plan.files[f]) : open_planned(plan.files[f]));
     if (files[f].file->size() < use[f].span.end) {
-      return failed_precondition("{}: has {} bytes, but the plan reads up to byte {}; plan again", files[f].file->path(),
-                                 files[f].file->size(), use[f].span.end);
+      return failed_precondition("{}: has {} bytes, but the plan reads up to byte {}; plan again",
+                                 files[f].file->path(), files[f].file->size(), use[f].span.end);
     }
     SHARDWISE_RETURN_IF_ERROR(prepare(files[f], use[f], plan.files[f], options));
   }

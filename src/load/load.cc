@@ -1,13 +1,15 @@
 // How a load runs.
 //
 // A scheduler cuts the plan's reads into windows and hands them out in file order. Each worker thread reads its window
-// (straight into the shard where that is one dense run; else into a slot of its own, through a ring with several in flight
-// where the file is not cached), adds it to the fingerprints, decodes, converts, and copies it to every shard and replica
-// that wants part of it. The last window of a tensor completes its variables.
+// (straight into the shard where that is one dense run; else into a slot of its own, through a ring with several in
+// flight where the file is not cached), adds it to the fingerprints, decodes, converts, and copies it to every shard
+// and replica that wants part of it. The last window of a tensor completes its variables.
 //
-// Memory: slots and decoded blocks share the staging budget; shards are allocated on their devices before the first read
-// (or, when arrays are discarded, as their turn comes). Everything is owned by objects of this scope: an error joins the
-// workers, then frees it all.
+// Memory: slots and decoded blocks share the staging budget; shards are allocated on their devices before the first
+// read (or, when arrays are discarded, as their turn comes). Everything is owned by objects of this scope: an error
+// joins the workers, then frees it all.
+#include "shardwise/load.h"
+
 #include <algorithm>
 #include <thread>
 
@@ -20,7 +22,6 @@
 #include "load/targets.h"
 #include "load/worker.h"
 #include "shardwise/device.h"
-#include "shardwise/load.h"
 
 namespace shardwise {
 namespace {
@@ -31,13 +32,14 @@ constexpr unsigned kMaxSlots = 16;  // reads in flight per thread: 1 MiB each re
 // How the staging budget is divided.
 struct Division {
   unsigned threads = 1;
-  unsigned slots = 1;               // per thread
-  std::uint64_t slot_bytes = 0;     // all slots of all threads
-  std::uint64_t block_bytes = 0;    // decoded blocks
+  unsigned slots = 1;             // per thread
+  std::uint64_t slot_bytes = 0;   // all slots of all threads
+  std::uint64_t block_bytes = 0;  // decoded blocks
 };
 
 Division divide(const LoadPlan& plan, const std::vector<OpenFile>& files, unsigned wanted_threads) {
-  const bool blocks = std::any_of(plan.segments.begin(), plan.segments.end(), [](const Segment& s) { return s.is_block(); });
+  const bool blocks =
+      std::any_of(plan.segments.begin(), plan.segments.end(), [](const Segment& s) { return s.is_block(); });
   const bool ring = std::any_of(files.begin(), files.end(), [](const OpenFile& f) { return f.direct != nullptr; });
   const std::uint64_t for_slots = blocks ? plan.options.staging / 2 : plan.options.staging;
   const auto most = static_cast<unsigned>(for_slots / Worker::slot_bytes(plan));
@@ -55,8 +57,10 @@ Status check_devices(const LoadPlan& plan) {
     if (!plan.devices[d].local) continue;
     const auto& device = plan.mesh.devices()[d].device;
     if (device == nullptr) {
-      return failed_precondition("device {} of the mesh is a description only; load() needs devices, such as "
-                                 "host_devices()", plan.devices[d].info.id);
+      return failed_precondition(
+          "device {} of the mesh is a description only; load() needs devices, such as "
+          "host_devices()",
+          plan.devices[d].info.id);
     }
     device->reset_peak();
   }

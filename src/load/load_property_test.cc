@@ -13,8 +13,8 @@ struct MeshCase {
   std::vector<std::int64_t> shape;
   std::vector<std::string> axes;
 };
-const std::vector<MeshCase> kMeshes = {{{1}, {"a"}},         {{2}, {"a"}},          {{8}, {"a"}},
-                                       {{2, 4}, {"a", "b"}}, {{1, 8}, {"a", "b"}},  {{2, 2, 2}, {"a", "b", "c"}},
+const std::vector<MeshCase> kMeshes = {{{1}, {"a"}},         {{2}, {"a"}},         {{8}, {"a"}},
+                                       {{2, 4}, {"a", "b"}}, {{1, 8}, {"a", "b"}}, {{2, 2, 2}, {"a", "b", "c"}},
                                        {{3}, {"a"}},         {{2, 3}, {"a", "b"}}};
 
 const std::vector<DType> kFloats = {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBfloat16};
@@ -45,7 +45,9 @@ class RandomLoad {
   }
 
  private:
-  std::size_t pick(std::size_t n) { return static_cast<std::size_t>(random_.number(0, static_cast<std::int64_t>(n) - 1)); }
+  std::size_t pick(std::size_t n) {
+    return static_cast<std::size_t>(random_.number(0, static_cast<std::int64_t>(n) - 1));
+  }
 
   void make_tensors() {
     const std::size_t count = 1 + pick(6);
@@ -53,8 +55,9 @@ class RandomLoad {
       const std::string name = "t" + std::to_string(t);
       const Shape shape = pick(4) == 0 ? random_.shape(2, 64) : random_.shape(4, 8);
       const bool cast = pick(2) == 0;
-      const DType dtype = cast ? kFloats[pick(4)] : std::vector<DType>{DType::kUint8, DType::kInt16, DType::kFloat32,
-                                                                        DType::kInt64, DType::kComplex128}[pick(5)];
+      const DType dtype = cast ? kFloats[pick(4)]
+                               : std::vector<DType>{DType::kUint8, DType::kInt16, DType::kFloat32, DType::kInt64,
+                                                    DType::kComplex128}[pick(5)];
       checkpoint_.add(name, dtype, shape, static_cast<Storage>(pick(3)));
       if (pick(3) == 0) checkpoint_.gap(pick(300));
       const std::size_t uses = pick(5) == 0 ? 2 : 1;  // sometimes two variables share a tensor
@@ -88,9 +91,11 @@ class RandomLoad {
     for (std::size_t v = 0; v < variables_.size(); ++v) {
       const ShardedArray& array = loaded.arrays[v];
       const std::string stored = checkpoint_.values(variables_[v].tensor);
-      const std::string values = array.dtype() == dtypes_[v] ? stored : MemoryCheckpoint::convert(stored, dtypes_[v], array.dtype());
+      const std::string values =
+          array.dtype() == dtypes_[v] ? stored : MemoryCheckpoint::convert(stored, dtypes_[v], array.dtype());
       for (std::size_t d = 0; d < plan.devices.size(); ++d) {
-        ASSERT_EQ(shard_bytes(array, d), expected_shard(values, *variables_[v].view, array.box(d), byte_width(array.dtype())))
+        ASSERT_EQ(shard_bytes(array, d),
+                  expected_shard(values, *variables_[v].view, array.box(d), byte_width(array.dtype())))
             << array.name() << variables_[v].view->to_string() << " on device " << d << " " << to_string(array.box(d));
       }
     }

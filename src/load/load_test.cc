@@ -17,7 +17,8 @@ using Storage = MemoryCheckpoint::Storage;
 // One plan over a checkpoint in memory, for 4 devices along "model".
 class LoadTest : public testing::Test {
  protected:
-  void plan(const BindOptions& bind_options = {}, const PlanOptions& plan_options = {}, std::uint64_t memory = kUnlimited) {
+  void plan(const BindOptions& bind_options = {}, const PlanOptions& plan_options = {},
+            std::uint64_t memory = kUnlimited) {
     devices_ = host_devices(4, {.memory = memory});
     const DeviceMesh mesh({4}, {"model"}, devices_);
     LayoutMap layouts(mesh);
@@ -77,7 +78,9 @@ TEST_F(LoadTest, StopsInTheMiddleAndLeavesNothingBehind) {
   for (int t = 0; t < 16; ++t) checkpoint_.add("rows" + std::to_string(t), DType::kFloat32, {1024, 256});
   plan();
   std::stop_source stop;
-  const Faults faults{.on_read = [&](std::uint64_t number) { if (number == 5) stop.request_stop(); }};
+  const Faults faults{.on_read = [&](std::uint64_t number) {
+    if (number == 5) stop.request_stop();
+  }};
   EXPECT_THAT(load_with(faults, {.stop = stop.get_token()}), FailsWith(Code::kCancelled, ""));
   EXPECT_EQ(in_use(), 0u);
 }
@@ -126,15 +129,17 @@ TEST_F(LoadTest, DiscardingHoldsNoMoreThanPlannedAndDeliversEverything) {
   // 20 MiB in all, 5 MiB a device: with 512 KiB each, a few arrays at a time.
   plan({}, {.retain = Retain::kDiscard}, 512_KiB);
   std::map<std::string, bool> right;
-  const auto loaded = load_with({}, {.on_array = [&](const ShardedArray& array) {
-    bool equal = true;
-    for (std::size_t d = 0; d < 4; ++d) {
-      const View view = View::of(array.shape());
-      equal = equal && shard_bytes(array, d) == expected_shard(checkpoint_.values(array.name()), view, array.box(d), 4);
-    }
-    right[array.name()] = equal;
-    return Status();
-  }});
+  const auto loaded =
+      load_with({}, {.on_array = [&](const ShardedArray& array) {
+                  bool equal = true;
+                  for (std::size_t d = 0; d < 4; ++d) {
+                    const View view = View::of(array.shape());
+                    equal = equal && shard_bytes(array, d) ==
+                                         expected_shard(checkpoint_.values(array.name()), view, array.box(d), 4);
+                  }
+                  right[array.name()] = equal;
+                  return Status();
+                }});
   ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(right.size(), 41u);
   for (const auto& [name, equal] : right) EXPECT_TRUE(equal) << name;
@@ -156,7 +161,8 @@ TEST_F(LoadTest, OnlyLocalDevicesAreFilledAndOnlyTheirBytesRead) {
   ASSERT_THAT(loaded, IsOk());
   for (const ShardedArray& array : *loaded) {
     for (std::size_t d = 0; d < 4; ++d) EXPECT_EQ(array.buffers()[d] != nullptr, d == 2);
-    EXPECT_EQ(shard_bytes(array, 2), expected_shard(checkpoint_.values(array.name()), View::of(array.shape()), array.box(2), 4));
+    EXPECT_EQ(shard_bytes(array, 2),
+              expected_shard(checkpoint_.values(array.name()), View::of(array.shape()), array.box(2), 4));
   }
   EXPECT_EQ(loaded->fingerprints[0], std::nullopt) << "a part of a tensor has no fingerprint of the whole";
 }
@@ -166,7 +172,8 @@ TEST_F(LoadTest, EveryByteIsReadOnceAndMirroredToReplicas) {
   checkpoint_.add("columns", DType::kFloat32, {1024, 256});
   plan();
   const auto file = std::make_shared<FaultyFile>(*checkpoint_.open(plan_->files[0]));
-  const auto loaded = load(*plan_, {.open = [&](const CatalogFile&) -> Result<std::shared_ptr<const File>> { return {file}; }});
+  const auto loaded =
+      load(*plan_, {.open = [&](const CatalogFile&) -> Result<std::shared_ptr<const File>> { return {file}; }});
   ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(file->bytes_read(), 1024u * 1024 * 4 + 1024 * 256 * 4);
   for (std::size_t d = 0; d < 4; ++d) EXPECT_EQ(shard_bytes(loaded->arrays[0], d), checkpoint_.values("whole"));
@@ -192,7 +199,8 @@ TEST_F(LoadTest, ProgressEndsAtTheTotal) {
   plan();
   std::vector<Progress> seen;
   ASSERT_THAT(load_with({.delay = std::chrono::milliseconds(30)},
-                        {.progress = [&](const Progress& p) { seen.push_back(p); }, .threads = 2}), IsOk());
+                        {.progress = [&](const Progress& p) { seen.push_back(p); }, .threads = 2}),
+              IsOk());
   ASSERT_GE(seen.size(), 2u);
   EXPECT_EQ(seen.back().bytes_done, seen.back().bytes_total);
   EXPECT_EQ(seen.back().tensors_done, 8u);
@@ -200,7 +208,8 @@ TEST_F(LoadTest, ProgressEndsAtTheTotal) {
   EXPECT_LT(seen.front().bytes_done, seen.front().bytes_total);
 }
 
-// ---- Blocks beyond the budget ------------------------------------------------------------------------------------------
+// ---- Blocks beyond the budget
+// ------------------------------------------------------------------------------------------
 
 TEST_F(LoadTest, ABlockLargerThanTheStagingIsDecodedPieceByPiece) {
   // One block of 24 MiB decoded, shuffled and deflated, with 8 MiB of staging.
@@ -256,7 +265,8 @@ class OpaqueDevice final : public Device {
     SHARDWISE_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, device_->allocate(bytes));
     return std::shared_ptr<Buffer>(std::make_shared<OpaqueBuffer>(std::move(buffer)));
   }
-  Result<std::shared_ptr<Event>> copy_from_host(Buffer& buffer, std::uint64_t offset, std::span<const std::byte> source) override {
+  Result<std::shared_ptr<Event>> copy_from_host(Buffer& buffer, std::uint64_t offset,
+                                                std::span<const std::byte> source) override {
     return device_->copy_from_host(*static_cast<OpaqueBuffer&>(buffer).hidden, offset, source);
   }
   Status copy_to_host(const Buffer& buffer, std::uint64_t offset, std::span<std::byte> target) override {
@@ -286,7 +296,8 @@ TEST_F(LoadTest, DevicesWithoutHostAddressesAreFilledThroughTheSeam) {
   ASSERT_THAT(loaded, IsOk());
   const auto read_back = [&](const ShardedArray& array, std::size_t d) {
     std::string bytes(array.buffers()[d]->size(), '\0');
-    EXPECT_THAT(devices[d].device->copy_to_host(*array.buffers()[d], 0, std::as_writable_bytes(std::span(bytes))), IsOk());
+    EXPECT_THAT(devices[d].device->copy_to_host(*array.buffers()[d], 0, std::as_writable_bytes(std::span(bytes))),
+                IsOk());
     return bytes;
   };
   const std::string rows = MemoryCheckpoint::convert(checkpoint_.values("rows"), DType::kFloat32, DType::kBfloat16);
@@ -298,7 +309,8 @@ TEST_F(LoadTest, DevicesWithoutHostAddressesAreFilledThroughTheSeam) {
   }
 }
 
-// ---- Files on disk -----------------------------------------------------------------------------------------------------
+// ---- Files on disk
+// -----------------------------------------------------------------------------------------------------
 
 class DiskLoadTest : public testing::Test {
  protected:
@@ -313,7 +325,11 @@ class DiskLoadTest : public testing::Test {
     catalog_.path = path_;
     CatalogFile file{.path = path_, .size = values_.size() + 13};
     catalog_.files.push_back(file);
-    catalog_.tensors.push_back({"t", DType::kFloat32, {5'000'003}, {{0, Extent::kRaw, 0, {13, values_.size() + 13}, Box::whole({5'000'003})}}, {}});
+    catalog_.tensors.push_back({"t",
+                                DType::kFloat32,
+                                {5'000'003},
+                                {{0, Extent::kRaw, 0, {13, values_.size() + 13}, Box::whole({5'000'003})}},
+                                {}});
   }
   ~DiskLoadTest() override { std::filesystem::remove_all(std::filesystem::path(path_).parent_path()); }
 

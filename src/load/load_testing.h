@@ -33,7 +33,8 @@ class MemoryCheckpoint {
     std::string values = make_values(dtype, tensor.bytes());
     if (storage == Storage::kFill) {
       tensor.fill = values.substr(0, unit_width(dtype));
-      for (std::size_t i = 0; i < values.size(); i += tensor.fill.size()) values.replace(i, tensor.fill.size(), tensor.fill);
+      for (std::size_t i = 0; i < values.size(); i += tensor.fill.size())
+        values.replace(i, tensor.fill.size(), tensor.fill);
       if (tensor.bytes() != 0) tensor.extents.push_back({Extent::kNoFile, Extent::kRaw, 0, {}, Box::whole(shape)});
     } else if (storage == Storage::kBlocks && !shape.empty()) {
       add_blocks(tensor, values);
@@ -89,8 +90,11 @@ class MemoryCheckpoint {
         std::memcpy(&bits, &f, 4);
         const auto high = static_cast<std::uint16_t>(bits >> 16);
         const auto exponent = ((bits >> 23) & 0xff) - 127 + 15;
-        const auto half = static_cast<std::uint16_t>(f == 0 ? 0 : (high & 0x8000) | exponent << 10 | ((bits >> 13) & 0x3ff));
-        const auto text = [](const auto& value) { return std::string(reinterpret_cast<const char*>(&value), sizeof value); };
+        const auto half =
+            static_cast<std::uint16_t>(f == 0 ? 0 : (high & 0x8000) | exponent << 10 | ((bits >> 13) & 0x3ff));
+        const auto text = [](const auto& value) {
+          return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+        };
         out[DType::kFloat64].push_back(text(number));
         out[DType::kFloat32].push_back(text(f));
         out[DType::kBfloat16].push_back(text(high));
@@ -113,8 +117,10 @@ class MemoryCheckpoint {
     if (from == to) return values;
     std::string out;
     std::map<std::string, std::string> table;
-    for (std::size_t i = 0; i < number_bits().at(from).size(); ++i) table[number_bits().at(from)[i]] = number_bits().at(to)[i];
-    for (std::size_t i = 0; i < values.size(); i += byte_width(from)) out += table.at(values.substr(i, byte_width(from)));
+    for (std::size_t i = 0; i < number_bits().at(from).size(); ++i)
+      table[number_bits().at(from)[i]] = number_bits().at(to)[i];
+    for (std::size_t i = 0; i < values.size(); i += byte_width(from))
+      out += table.at(values.substr(i, byte_width(from)));
     return out;
   }
 
@@ -170,7 +176,8 @@ class MemoryCheckpoint {
 };
 
 // What device `device` should hold of an array: bytes of its box of the view of the tensor.
-inline std::string expected_shard(const std::string& tensor_values, const View& view, const Box& box, std::uint64_t width) {
+inline std::string expected_shard(const std::string& tensor_values, const View& view, const Box& box,
+                                  std::uint64_t width) {
   std::string out;
   for (std::uint64_t i = 0; i < box.elements(); ++i) {
     std::vector<std::int64_t> index = unravel(static_cast<std::int64_t>(i), box.extent);

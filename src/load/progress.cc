@@ -15,8 +15,12 @@ double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::ste
 }  // namespace
 
 ProgressMeter::ProgressMeter(const LoadPlan& plan, const LoadOptions& options, const Targets& targets)
-    : options_(options), targets_(targets), total_(plan.reads_total.bytes), tensors_(plan.tensors.size()),
-      start_(Clock::now()), last_(start_) {}
+    : options_(options),
+      targets_(targets),
+      total_(plan.reads_total.bytes),
+      tensors_(plan.tensors.size()),
+      start_(Clock::now()),
+      last_(start_) {}
 
 Status ProgressMeter::add(std::uint64_t bytes) {
   done_.fetch_add(bytes, std::memory_order_relaxed);

@@ -72,7 +72,8 @@ bool RunList::make(const Window& window) {
   for (std::uint32_t c = 0; c < segment.copy_count; ++c) {
     add_copy(plan_.copies[segment.first_copy + c], first, last, width);
   }
-  // In file order they must be the window, each byte once: not so where somebody wants only a part, or two want the same.
+  // In file order they must be the window, each byte once: not so where somebody wants only a part, or two want the
+  // same.
   std::sort(unordered_.begin(), unordered_.end(), [](const Run& a, const Run& b) { return a.source < b.source; });
   runs_.clear();
   std::uint64_t next = first;

@@ -10,8 +10,8 @@
 
 namespace shardwise {
 
-// Shorter runs are scattered from a buffer in the cache instead: below this a vector of a preadv costs as much as copying
-// its bytes twice.
+// Shorter runs are scattered from a buffer in the cache instead: below this a vector of a preadv costs as much as
+// copying its bytes twice.
 inline constexpr std::uint64_t kMinRunBytes = 512;
 
 // For windows of one raw segment that consist of runs of kMinRunBytes or more, each wanted by exactly one addressable

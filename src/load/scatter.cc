@@ -18,12 +18,13 @@ Status Scatter::window(const Window& window, std::span<const std::byte> bytes, s
   std::uint64_t sum = 0;
   for (std::uint32_t s = 0; s < window.segment_count; ++s) {
     const Segment& segment = plan.segments[window.first_segment + s];
-    const ByteRange range{std::max(segment.range.begin, window.range.begin), std::min(segment.range.end, window.range.end)};
+    const ByteRange range{std::max(segment.range.begin, window.range.begin),
+                          std::min(segment.range.end, window.range.end)};
     const auto part = bytes.subspan(range.begin - window.range.begin, range.size());
     Status status = segment.is_block() ? block(segment, part, stop, sum) : raw(segment, range, part, sum);
     if (!status.ok()) return status.with_context(format("tensor '{}'", printable(plan.tensors[segment.tensor].name)));
-    const bool last_of_tensor = s + 1 == window.segment_count ||
-                                plan.segments[window.first_segment + s + 1].tensor != segment.tensor;
+    const bool last_of_tensor =
+        s + 1 == window.segment_count || plan.segments[window.first_segment + s + 1].tensor != segment.tensor;
     if (!last_of_tensor) continue;
     SHARDWISE_RETURN_IF_ERROR(context_.targets.finish_window(segment.tensor, sum));
     sum = 0;
@@ -119,8 +120,8 @@ Status Scatter::direct_window(const Window& window, const File& file) {
   std::byte* target = context_.targets.buffer(copy->shard, 0).host_data() + offset;
   {
     Stopwatch watch(costs_.read_seconds);
-    SHARDWISE_RETURN_IF_ERROR(file.read(window.range.begin, {target, size})
-                                  .with_context(format("tensor '{}'", printable(tensor.name))));
+    SHARDWISE_RETURN_IF_ERROR(
+        file.read(window.range.begin, {target, size}).with_context(format("tensor '{}'", printable(tensor.name))));
   }
   ++costs_.reads;
   costs_.bytes_read += size;

@@ -50,7 +50,8 @@ class Scatter {
   Status direct_window(const Window& window, const File& file);
   // Reads a window of long runs straight into its shards; false when it is not such a window.
   Result<bool> scattered_window(const Window& window, const File& file);
-  // A window of one block that is larger than the window buffers: read, or streamed when its decoding exceeds the budget.
+  // A window of one block that is larger than the window buffers: read, or streamed when its decoding exceeds the
+  // budget.
   Status large_block(const Window& window, const File& file, std::stop_token stop);
   // A window of fill values.
   Status fill_window(const Window& window);
@@ -66,12 +67,14 @@ class Scatter {
   Status block(const Segment& segment, std::span<const std::byte> stored, std::stop_token stop, std::uint64_t& sum);
   Status decode(const Segment& segment, std::span<const std::byte> stored, std::uint64_t& sum);
   Status stream_block(const Segment& segment, const StoredBytes& read_stored, std::stop_token stop, std::uint64_t& sum);
-  Status decoded_part(const Segment& segment, std::uint64_t first, std::span<const std::byte> decoded, std::uint64_t& sum);
+  Status decoded_part(const Segment& segment, std::uint64_t first, std::span<const std::byte> decoded,
+                      std::uint64_t& sum);
   std::uint64_t decode_bytes(const Segment& segment) const;
 
   // Copies the part [first, last) of a row or block whose elements stand at `bytes`.
   Status copy_part(const Segment& segment, std::uint64_t first, std::uint64_t last, std::span<const std::byte> bytes);
-  Status copy_to_shard(const Copy& copy, std::span<const CopyDim> dims, const std::byte* source, std::uint64_t target_offset);
+  Status copy_to_shard(const Copy& copy, std::span<const CopyDim> dims, const std::byte* source,
+                       std::uint64_t target_offset);
   std::span<const CopyDim> dims_of(const Copy& copy) const {
     return {context_.plan.copy_dims.data() + copy.first_dim, copy.dim_count};
   }

@@ -8,8 +8,12 @@
 namespace shardwise {
 
 Targets::Targets(const LoadPlan& plan, const LoadOptions& options)
-    : plan_(plan), options_(options), discard_(plan.options.retain == Retain::kDiscard),
-      windows_left_(plan.tensors.size()), sums_(plan.tensors.size()), allocated_(plan.tensors.size(), false),
+    : plan_(plan),
+      options_(options),
+      discard_(plan.options.retain == Retain::kDiscard),
+      windows_left_(plan.tensors.size()),
+      sums_(plan.tensors.size()),
+      allocated_(plan.tensors.size(), false),
       held_(plan.devices.size(), 0) {
   std::size_t buffers = 0;
   for (const Shard& shard : plan.shards) {
@@ -112,7 +116,8 @@ ShardedArray Targets::make_array(std::uint32_t variable) const {
   for (std::uint32_t b = 0; b < v.placement.boxes.size(); ++b) {
     const std::uint32_t index = v.first_shard + b;
     const Shard& shard = plan_.shards[index];
-    for (std::size_t r = 0; r < shard.devices.size(); ++r) by_device[shard.devices[r]] = buffers_[first_buffer_[index] + r];
+    for (std::size_t r = 0; r < shard.devices.size(); ++r)
+      by_device[shard.devices[r]] = buffers_[first_buffer_[index] + r];
   }
   return ShardedArray(v.name, v.dtype, v.placement, std::move(by_device));
 }

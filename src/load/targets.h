@@ -27,8 +27,8 @@ class Targets {
   // Counts windows per tensor and, when arrays are kept, allocates everything. Variables without elements are complete.
   Status begin();
 
-  // Discarding: makes sure that the variables of this tensor have buffers. False: not enough room now; others must finish
-  // first.
+  // Discarding: makes sure that the variables of this tensor have buffers. False: not enough room now; others must
+  // finish first.
   Result<bool> prepare(std::uint32_t tensor);
   // Blocks until some array was dropped since `generation` was read, or a stop.
   std::uint64_t generation() const;
@@ -53,17 +53,17 @@ class Targets {
   const LoadPlan& plan_;
   const LoadOptions& options_;
   const bool discard_;
-  std::vector<std::size_t> first_buffer_;          // per shard
-  std::vector<std::shared_ptr<Buffer>> buffers_;   // per shard and replica
+  std::vector<std::size_t> first_buffer_;                 // per shard
+  std::vector<std::shared_ptr<Buffer>> buffers_;          // per shard and replica
   std::vector<std::atomic<std::uint32_t>> windows_left_;  // per tensor
   std::vector<std::atomic<std::uint64_t>> sums_;          // per tensor
-  std::vector<bool> allocated_;                    // per tensor; scheduler's lock
+  std::vector<bool> allocated_;                           // per tensor; scheduler's lock
   std::atomic<std::size_t> tensors_done_{0};
 
-  std::mutex publish_;                             // one array at a time goes to on_array
-  mutable std::mutex room_;                        // guards held_ and generation_
+  std::mutex publish_;       // one array at a time goes to on_array
+  mutable std::mutex room_;  // guards held_ and generation_
   std::condition_variable_any dropped_;
-  std::vector<std::uint64_t> held_;                // bytes per device
+  std::vector<std::uint64_t> held_;  // bytes per device
   std::uint64_t generation_ = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace shardwise {
 
-Status upload(Device& device, Buffer& buffer, std::span<const CopyDim> dims, const std::byte* source, DType from, DType to,
-              std::uint64_t target_offset, std::vector<std::byte>& packed) {
+Status upload(Device& device, Buffer& buffer, std::span<const CopyDim> dims, const std::byte* source, DType from,
+              DType to, std::uint64_t target_offset, std::vector<std::byte>& packed) {
   // Pack in target order: dimensions by falling target stride, dense.
   std::vector<CopyDim> order(dims.begin(), dims.end());
   std::sort(order.begin(), order.end(),

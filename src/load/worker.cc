@@ -49,10 +49,10 @@ Status Worker::run(std::stop_token stop) {
       SHARDWISE_RETURN_IF_ERROR(finish_one(stop));
       continue;
     }
-    SHARDWISE_ASSIGN_OR_RETURN(
-        const Scheduler::Answer answer,
-        scheduler_.next(batch_, [&](const Window& next) { return joins_batch(next); },
-                        [&](const Window& taken) { return read_now(taken); }));
+    SHARDWISE_ASSIGN_OR_RETURN(const Scheduler::Answer answer,
+                               scheduler_.next(
+                                   batch_, [&](const Window& next) { return joins_batch(next); },
+                                   [&](const Window& taken) { return read_now(taken); }));
     switch (answer) {
       case Scheduler::Answer::kWindow:
         for (const Window& window : batch_) SHARDWISE_RETURN_IF_ERROR(start(window, stop));

@@ -7,15 +7,18 @@
 namespace shardwise {
 namespace {
 
-constexpr std::uint64_t kLarge = 1_MiB;        // replicated variables from here on are reported
+constexpr std::uint64_t kLarge = 1_MiB;  // replicated variables from here on are reported
 constexpr std::size_t kMaxProblemsShown = 20;
 
 // Gathers the bindings of all variables and every problem on the way.
 class Binder {
  public:
   Binder(const Catalog& catalog, const Distribution& distribution, const BindOptions& options)
-      : catalog_(catalog), distribution_(distribution), options_(options),
-        out_{&catalog, distribution.mesh(), {}, {}, {}, {}, {}}, used_(catalog.tensors.size(), false) {}
+      : catalog_(catalog),
+        distribution_(distribution),
+        options_(options),
+        out_{&catalog, distribution.mesh(), {}, {}, {}, {}, {}},
+        used_(catalog.tensors.size(), false) {}
 
   Result<Bindings> run() {
     if (distribution_.rules() != nullptr) rule_used_.resize(distribution_.rules()->rules().size(), false);

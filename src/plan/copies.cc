@@ -32,7 +32,8 @@ CopyLoops whole_piece(const Piece& piece, std::span<const std::int64_t> base_str
     copy.source_offset += static_cast<std::uint64_t>(piece.origin[d] * base_strides[d]);
   }
   for (const PieceLoop& loop : piece.loops) {
-    copy.dims.push_back({static_cast<std::uint64_t>(loop.extent), loop.step * base_strides[loop.dim], loop.target_stride});
+    copy.dims.push_back(
+        {static_cast<std::uint64_t>(loop.extent), loop.step * base_strides[loop.dim], loop.target_stride});
   }
   normalise(copy.dims);
   return copy;
@@ -85,8 +86,7 @@ class BoxCutter {
     };
     if (first > 0) one(first - 1);
     if (stop > first) {
-      chosen_.push_back({static_cast<std::uint64_t>(stop - first),
-                         outer.step * strides_[d], outer.target_stride});
+      chosen_.push_back({static_cast<std::uint64_t>(stop - first), outer.step * strides_[d], outer.target_stride});
       take_whole(d, i + 1, at + first * outer.step, source,
                  target + static_cast<std::uint64_t>(first * outer.target_stride));
       chosen_.pop_back();

@@ -25,8 +25,8 @@ void normalise(std::vector<CopyDim>& dims);
 // The copy of a whole piece out of a row-major array with these strides per base dimension.
 CopyLoops whole_piece(const Piece& piece, std::span<const std::int64_t> base_strides);
 
-// The copies of the part of a piece that lies in `box` of the base, out of a row-major block of shape `block` whose first
-// element is box.origin. Appends to `out`.
+// The copies of the part of a piece that lies in `box` of the base, out of a row-major block of shape `block` whose
+// first element is box.origin. Appends to `out`.
 void piece_in_box(const Piece& piece, const Box& box, const Shape& block, std::vector<CopyLoops>& out);
 
 // Calls take(source_offset, target_offset, dims) for copies that together are the elements of the given copy whose
@@ -68,14 +68,14 @@ void clip_copy(std::uint64_t source_offset, std::uint64_t target_offset, std::sp
   const std::uint64_t inner_span = source_span(inner);
   const auto stride = static_cast<std::uint64_t>(outer.source_stride);
   const auto at = [&](std::uint64_t i) {
-    return std::pair(source_offset + i * stride,
-                     target_offset + i * static_cast<std::uint64_t>(outer.target_stride));
+    return std::pair(source_offset + i * stride, target_offset + i * static_cast<std::uint64_t>(outer.target_stride));
   };
   // Steps [begin, stop) lie whole inside; the ones next to them may be cut.
   const std::uint64_t begin =
       first <= source_offset ? 0 : std::min(outer.extent, (first - source_offset + stride - 1) / stride);
   std::uint64_t stop = 0;
-  if (last >= source_offset + inner_span) stop = std::min(outer.extent, (last - source_offset - inner_span) / stride + 1);
+  if (last >= source_offset + inner_span)
+    stop = std::min(outer.extent, (last - source_offset - inner_span) / stride + 1);
   if (begin > 0) {
     const auto [s, t] = at(begin - 1);
     clip_copy(s, t, inner, first, last, scratch, take);
@@ -84,8 +84,9 @@ void clip_copy(std::uint64_t source_offset, std::uint64_t target_offset, std::sp
     scratch.assign(dims.begin(), dims.end());
     scratch.front().extent = stop - begin;
     const auto [s, t] = at(begin);
-    take(s, t, std::span<const CopyDim>(scratch.data() + (stop - begin == 1 ? 1 : 0),
-                                        scratch.size() - (stop - begin == 1 ? 1 : 0)));
+    take(s, t,
+         std::span<const CopyDim>(scratch.data() + (stop - begin == 1 ? 1 : 0),
+                                  scratch.size() - (stop - begin == 1 ? 1 : 0)));
   }
   const std::uint64_t next = std::max(begin, stop);
   if (next < outer.extent) {

@@ -19,8 +19,8 @@ std::string largest_shards(const LoadPlan& plan) {
                     [](const auto* a, const auto* b) { return a->shard_bytes > b->shard_bytes; });
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
-    text += format("{}'{}' {} ({})", i == 0 ? "" : ", ", printable(held[i]->name),
-                   to_string(held[i]->placement.layout), format_bytes(held[i]->shard_bytes));
+    text += format("{}'{}' {} ({})", i == 0 ? "" : ", ", printable(held[i]->name), to_string(held[i]->placement.layout),
+                   format_bytes(held[i]->shard_bytes));
   }
   return text;
 }

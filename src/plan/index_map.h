@@ -33,8 +33,8 @@ inline constexpr std::size_t kMaxPieces = std::size_t{1} << 20;
 // splits and joins digits, transpose permutes dimensions, slice narrows them. Where a reshape cuts through a digit, the
 // map continues on a second level whose base is the first level's result.
 //
-// The base is the stored tensor itself (kByDimension; needed when it is stored in blocks), or the row of all its elements
-// in row-major order (kLinear; every reshape of an unpermuted tensor is one level). Immutable once made.
+// The base is the stored tensor itself (kByDimension; needed when it is stored in blocks), or the row of all its
+// elements in row-major order (kLinear; every reshape of an unpermuted tensor is one level). Immutable once made.
 class IndexMap {
  public:
   enum class Base : std::uint8_t { kLinear, kByDimension };

@@ -47,7 +47,9 @@ std::vector<std::uint64_t> serial_peaks(const LoadPlan& plan) {
     std::uint64_t window;
     bool ends;  // after the window; begins count before it
     std::uint32_t variable;
-    bool operator<(const Change& o) const { return std::tie(window, ends, variable) < std::tie(o.window, o.ends, o.variable); }
+    bool operator<(const Change& o) const {
+      return std::tie(window, ends, variable) < std::tie(o.window, o.ends, o.variable);
+    }
   };
   std::vector<Change> changes;
   const std::vector<Life> life = lives(plan);
@@ -70,7 +72,9 @@ std::vector<std::uint64_t> serial_peaks(const LoadPlan& plan) {
 }
 
 template <typename T>
-std::uint64_t held(const std::vector<T>& v) { return v.capacity() * sizeof(T); }
+std::uint64_t held(const std::vector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
 std::uint64_t held(const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; }
 std::uint64_t held(const Box& box) { return 32 + held(box.origin) + held(box.extent); }
 
@@ -87,9 +91,11 @@ std::uint64_t catalog_bytes(const Catalog& catalog) {
 std::uint64_t plan_bytes(const LoadPlan& plan) {
   std::uint64_t sum = held(plan.tensors) + held(plan.variables) + held(plan.shards) + held(plan.reads) +
                       held(plan.segments) + held(plan.boxes) + held(plan.copies) + held(plan.copy_dims);
-  for (const PlannedTensor& tensor : plan.tensors) sum += held(tensor.name) + held(tensor.shape) + held(tensor.variables) + 48;
+  for (const PlannedTensor& tensor : plan.tensors)
+    sum += held(tensor.name) + held(tensor.shape) + held(tensor.variables) + 48;
   for (const PlannedVariable& v : plan.variables) {
-    sum += held(v.name) + held(v.tensor) + held(v.stored_shape) + held(v.placement.boxes) + held(v.placement.device_box) + 256;
+    sum += held(v.name) + held(v.tensor) + held(v.stored_shape) + held(v.placement.boxes) +
+           held(v.placement.device_box) + 256;
     for (const Box& box : v.placement.boxes) sum += held(box);
   }
   for (const Shard& shard : plan.shards) sum += held(shard.devices) + 16;
@@ -99,7 +105,9 @@ std::uint64_t plan_bytes(const LoadPlan& plan) {
 
 }  // namespace
 
-std::uint64_t allocated_bytes(const DeviceInfo& device, std::uint64_t bytes) { return round_up(bytes, device.alignment); }
+std::uint64_t allocated_bytes(const DeviceInfo& device, std::uint64_t bytes) {
+  return round_up(bytes, device.alignment);
+}
 
 void predict_devices(LoadPlan& plan) {
   for (const PlannedVariable& variable : plan.variables) {
@@ -113,7 +121,8 @@ void predict_devices(LoadPlan& plan) {
     if (!serial.empty()) {
       // Room for the next arrays while the last are finished, if the device has it; what one needs at least, else.
       const std::uint64_t ahead = std::min(device.bytes, serial[d] + std::max(serial[d], kDiscardAhead));
-      const std::uint64_t free = device.info.memory_limit - std::min(device.info.memory_limit, device.info.memory_in_use);
+      const std::uint64_t free =
+          device.info.memory_limit - std::min(device.info.memory_limit, device.info.memory_in_use);
       device.load_bytes = std::max(serial[d], std::min(ahead, free));
     }
     device.peak_bytes = device.info.memory_in_use + device.load_bytes;
@@ -128,9 +137,9 @@ void predict_host(const Catalog& catalog, LoadPlan& plan) {
 }
 
 // With F bytes in the file, B bytes of the variable, and every shard resident on device 0 (the old values):
-//   sharded, same dtype    2 B          the whole tensor, and all its slices made on device 0 before they are copied out
-//   sharded, converted     max(F + B, 2 B)
-//   replicated             B (converted: F + B); what arrives becomes the shard, the old value is still there
+//   sharded, same dtype    2 B          the whole tensor, and all its slices made on device 0 before they are copied
+//   out sharded, converted     max(F + B, 2 B) replicated             B (converted: F + B); what arrives becomes the
+//   shard, the old value is still there
 // over what is resident. Host: the largest tensor as numpy (a .keras archive is read whole first).
 LoadThenShard load_then_shard(const LoadPlan& plan) {
   LoadThenShard out;

@@ -1,10 +1,11 @@
+#include "shardwise/plan.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "plan/windows.h"
-#include "shardwise/plan.h"
 #include "testing/matchers.h"
 
 namespace shardwise {
@@ -21,7 +22,8 @@ Catalog catalog_of(const std::vector<std::pair<std::string, Shape>>& tensors, DT
   std::uint64_t at = 100;
   for (const auto& [name, shape] : tensors) {
     TensorInfo tensor{name, dtype, shape, {}, {}};
-    if (tensor.bytes() != 0) tensor.extents.push_back({0, Extent::kRaw, 0, {at, at + tensor.bytes()}, Box::whole(shape)});
+    if (tensor.bytes() != 0)
+      tensor.extents.push_back({0, Extent::kRaw, 0, {at, at + tensor.bytes()}, Box::whole(shape)});
     at += tensor.bytes();
     catalog.tensors.push_back(std::move(tensor));
   }
@@ -33,7 +35,8 @@ DeviceMesh mesh_of(std::int64_t n, std::uint64_t memory = kUnlimited) {
   return DeviceMesh({1, n}, {"batch", "model"}, abstract_devices(static_cast<std::size_t>(n), memory));
 }
 
-LoadPlan plan_of(const Catalog& catalog, const LayoutMap& layouts, const PlanOptions& options = {}, const BindOptions& bind_options = {}) {
+LoadPlan plan_of(const Catalog& catalog, const LayoutMap& layouts, const PlanOptions& options = {},
+                 const BindOptions& bind_options = {}) {
   auto plan = make_plan(bind(catalog, ModelParallel(layouts), bind_options), options);
   EXPECT_THAT(plan, IsOk());
   return std::move(plan).value();
@@ -102,7 +105,8 @@ TEST(Plan, ReportsRulesReplicasLeftoversAndNotes) {
   const Catalog catalog = catalog_of({{"big", {1024, 1024}}, {"odd", {1022, 3}}, {"small", {4}}, {"extra", {2}}});
   LayoutMap layouts(mesh_of(4), {.uneven = Uneven::kReplicate});
   layouts.set("nothing.*", {"model"}).set("odd", {"model"});
-  const LoadPlan plan = plan_of(catalog, layouts, {}, {.select = [](const std::string& name) { return name != "extra"; }});
+  const LoadPlan plan =
+      plan_of(catalog, layouts, {}, {.select = [](const std::string& name) { return name != "extra"; }});
   EXPECT_THAT(plan.unmatched_rules, ElementsAre("nothing.*"));
   ASSERT_EQ(plan.replicated.size(), 1u);
   EXPECT_EQ(plan.replicated[0].name, "big");
@@ -111,7 +115,8 @@ TEST(Plan, ReportsRulesReplicasLeftoversAndNotes) {
   ASSERT_EQ(plan.notes.size(), 1u);
   EXPECT_THAT(plan.notes[0], HasSubstr("1022"));
   const std::string text = to_string(plan);
-  for (const char* part : {"nothing.*", "big", "12 MiB more than one copy", "extra", "over-read 1.000"}) EXPECT_THAT(text, HasSubstr(part));
+  for (const char* part : {"nothing.*", "big", "12 MiB more than one copy", "extra", "over-read 1.000"})
+    EXPECT_THAT(text, HasSubstr(part));
 }
 
 TEST(Plan, AllProblemsOfAllVariablesComeTogether) {
@@ -166,7 +171,8 @@ TEST(Plan, JsonHasTheDocumentedFields) {
   layouts.set("embedding", {"model"}).set("none", {"model"});
   const auto json = nlohmann::json::parse(to_json(plan_of(catalog, layouts)));
   EXPECT_EQ(json["devices"].size(), 8u);
-  EXPECT_EQ(json["devices"][7], (nlohmann::json{{"id", "host:7"}, {"bytes", 1024}, {"peak_bytes", 1024}, {"limit_bytes", 1_MiB}}));
+  EXPECT_EQ(json["devices"][7],
+            (nlohmann::json{{"id", "host:7"}, {"bytes", 1024}, {"peak_bytes", 1024}, {"limit_bytes", 1_MiB}}));
   EXPECT_EQ(json["host"]["staging_bytes"], 64_MiB);
   EXPECT_GT(json["host"]["peak_bytes"], 64_MiB);
   EXPECT_EQ(json["reads"]["bytes"], 8192);

@@ -13,7 +13,8 @@ std::string limit_text(std::uint64_t limit) { return limit == kUnlimited ? "unli
 void print_head(const LoadPlan& plan, std::string& out) {
   std::uint64_t total = 0;
   for (const PlannedVariable& v : plan.variables) total += v.shard_bytes * v.placement.boxes.size();
-  out += format("plan: {} ({}), {} variables, {}\n", plan.path, plan.format, plan.variables.size(), format_bytes(total));
+  out +=
+      format("plan: {} ({}), {} variables, {}\n", plan.path, plan.format, plan.variables.size(), format_bytes(total));
   out += format("mesh: {}\n", plan.mesh.to_string());
 }
 
@@ -29,10 +30,14 @@ void print_devices(const LoadPlan& plan, std::string& out) {
       ++end;
     }
     std::string id = device.info.id;
-    if (end - d > 1) id += format(" ..{}", plan.devices[end - 1].info.id.substr(plan.devices[end - 1].info.id.rfind(':')));
+    if (end - d > 1)
+      id += format(" ..{}", plan.devices[end - 1].info.id.substr(plan.devices[end - 1].info.id.rfind(':')));
     const bool over = device.peak_bytes > device.info.memory_limit;
     out += format("  {:<12} {:>12} {:>12} {:>12}{}\n", id, format_bytes(device.bytes), format_bytes(device.peak_bytes),
-                  limit_text(device.info.memory_limit), over ? "  DOES NOT FIT" : device.local ? "" : "  (elsewhere)");
+                  limit_text(device.info.memory_limit),
+                  over           ? "  DOES NOT FIT"
+                  : device.local ? ""
+                                 : "  (elsewhere)");
     d = end;
   }
 }
@@ -43,9 +48,9 @@ void print_costs(const LoadPlan& plan, std::string& out) {
   out += format("  reads        {} reads of at most {}, {} for {} wanted (over-read {:.3f})\n", plan.reads_total.count,
                 format_bytes(plan.window), format_bytes(plan.reads_total.bytes),
                 format_bytes(plan.reads_total.wanted_bytes), plan.reads_total.over_read());
-  out += format("  for comparison, load-then-shard needs {} on device 0 and {} on the host\n",
-                format_bytes(plan.load_then_shard.device0_peak_bytes),
-                format_bytes(plan.load_then_shard.host_peak_bytes));
+  out +=
+      format("  for comparison, load-then-shard needs {} on device 0 and {} on the host\n",
+             format_bytes(plan.load_then_shard.device0_peak_bytes), format_bytes(plan.load_then_shard.host_peak_bytes));
 }
 
 void print_tensors(const LoadPlan& plan, const PrintOptions& options, std::string& out) {

@@ -47,10 +47,9 @@ void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
     Read* last = plan.reads.empty() ? nullptr : &plan.reads.back();
     const bool same_file = last != nullptr && last->file == next.file;
     const bool after = same_file && range.begin >= last->range.end;
-    const bool joined = next.segment.is_fill()
-                            ? same_file
-                            : after && joins(plan.options.coalesce, range.begin - last->range.end,
-                                             std::min(range.size(), last->range.size()));
+    const bool joined = next.segment.is_fill() ? same_file
+                                               : after && joins(plan.options.coalesce, range.begin - last->range.end,
+                                                                std::min(range.size(), last->range.size()));
     if (joined) {
       last->range.end = std::max(last->range.end, range.end);
       ++last->segment_count;

@@ -1,9 +1,9 @@
 // How stored tensors become segments.
 //
-// A tensor that is one raw extent is a row of elements. When the devices here want all of it, it is one segment; else the
-// wanted runs are listed, joined by the coalescing policy, and each is a segment. All segments of a tensor share its
-// copies: the loader cuts them to what it has just read. A tensor stored in blocks (HDF5 chunks) has one segment per block
-// that somebody wants, with copies of its own.
+// A tensor that is one raw extent is a row of elements. When the devices here want all of it, it is one segment; else
+// the wanted runs are listed, joined by the coalescing policy, and each is a segment. All segments of a tensor share
+// its copies: the loader cuts them to what it has just read. A tensor stored in blocks (HDF5 chunks) has one segment
+// per block that somebody wants, with copies of its own.
 #include "plan/segments.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ struct ByteShape {
 
 class SegmentMaker {
  public:
-  SegmentMaker(const Bindings& bindings, LoadPlan& plan) : bindings_(bindings), catalog_(*bindings.catalog), plan_(plan) {}
+  SegmentMaker(const Bindings& bindings, LoadPlan& plan)
+      : bindings_(bindings), catalog_(*bindings.catalog), plan_(plan) {}
 
   Result<std::vector<FiledSegment>> run() {
     plan_.encodings = catalog_.encodings;
@@ -195,7 +196,8 @@ class SegmentMaker {
       }
     }
     for (const Extent& extent : info.extents) {
-      const Shape& block = extent.encoding == Extent::kRaw ? extent.box.extent : catalog_.encodings[extent.encoding].block_shape;
+      const Shape& block =
+          extent.encoding == Extent::kRaw ? extent.box.extent : catalog_.encodings[extent.encoding].block_shape;
       Segment segment;
       segment.tensor = tensor_index();
       segment.first_copy = static_cast<std::uint32_t>(plan_.copies.size());
@@ -233,8 +235,8 @@ class SegmentMaker {
 
   void add_copy(std::uint32_t shard, CopyLoops loops) {
     const auto first = static_cast<std::uint32_t>(plan_.copy_dims.size());
-    plan_.copies.push_back({shard, first, static_cast<std::uint32_t>(loops.dims.size()), loops.source_offset,
-                            loops.target_offset});
+    plan_.copies.push_back(
+        {shard, first, static_cast<std::uint32_t>(loops.dims.size()), loops.source_offset, loops.target_offset});
     plan_.copy_dims.insert(plan_.copy_dims.end(), loops.dims.begin(), loops.dims.end());
   }
 

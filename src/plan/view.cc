@@ -103,7 +103,8 @@ std::string View::to_string() const {
       case Step::Kind::kSlice: {
         out += '[';
         for (std::size_t d = 0; d < step.a.size(); ++d) {
-          const std::int64_t end = step.a[d] + (step.output_shape[d] == 0 ? 0 : (step.output_shape[d] - 1) * step.b[d] + 1);
+          const std::int64_t end =
+              step.a[d] + (step.output_shape[d] == 0 ? 0 : (step.output_shape[d] - 1) * step.b[d] + 1);
           out += format("{}{}:{}", d == 0 ? "" : ", ", step.a[d], end);
           if (step.b[d] != 1) out += format(":{}", step.b[d]);
         }

@@ -1,7 +1,8 @@
+#include "shardwise/view.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "shardwise/view.h"
 #include "testing/matchers.h"
 
 namespace shardwise {

@@ -23,8 +23,8 @@ void WindowCursor::direct_window(const Segment& segment, Window& window) {
   window.direct = true;
 }
 
-// Bytes of one step of the outermost loop of the segment's copies: rows of a matrix cut by columns. Windows that begin and
-// end with rows are scattered in whole runs.
+// Bytes of one step of the outermost loop of the segment's copies: rows of a matrix cut by columns. Windows that begin
+// and end with rows are scattered in whole runs.
 std::uint64_t WindowCursor::row_bytes(const Segment& segment, std::uint64_t width) const {
   if (segment.copy_count == 0) return width;
   const Copy& copy = plan_.copies[segment.first_copy];
