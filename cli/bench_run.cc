@@ -79,8 +79,8 @@ Result<Bindings> split_dimension(Bindings bindings, Dimension which) {
 
 StageStatus make_plans(const BenchRequest& request, const Catalog& catalog,
                        const std::function<bool(const std::string&)>& selector, std::vector<NamedPlan>& plans) {
-  const auto mesh =
-      DeviceMesh::create({1, request.devices}, {"batch", "model"}, host_devices(static_cast<std::size_t>(request.devices)));
+  const auto mesh = DeviceMesh::create({1, request.devices}, {"batch", "model"},
+                                       host_devices(static_cast<std::size_t>(request.devices)));
   if (!mesh.ok()) return {Stage::kRequest, mesh.status()};
   const auto whole = bind(catalog, AutoParallel(*mesh), {.select = selector});
   if (!whole.ok()) return {Stage::kPlan, whole.status()};

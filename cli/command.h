@@ -17,6 +17,11 @@ namespace shardwise::cli {
 struct Session {
   std::stop_token stop;    // requested by Ctrl-C
   HostMemory host_memory;  // measured from the start of the process
+
+  // CANCELLED once Ctrl-C was pressed: to be asked between steps that do not ask themselves.
+  StageStatus interrupted() const {
+    return {Stage::kLoad, stop.stop_requested() ? cancelled("stopped before anything was read") : Status()};
+  }
 };
 
 using Action = std::function<ExitCode(Session&)>;

@@ -19,6 +19,8 @@
 namespace shardwise::cli {
 namespace {
 
+constexpr const char* kMetadata = "__metadata__";
+
 // One file being written, removed unless it was renamed to its final name.
 class PartialFile {
  public:
@@ -150,7 +152,7 @@ Json metadata_json(const LoadPlan& plan, std::size_t device) {
 
 // Header of a device's file: 8 bytes of length, then JSON padded with blanks to a multiple of 8.
 std::string header(const LoadPlan& plan, std::size_t device, const std::vector<std::uint64_t>& offsets) {
-  Json tensors = {{"__metadata__", metadata_json(plan, device)}};
+  Json tensors = {{kMetadata, metadata_json(plan, device)}};
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
     const PlannedVariable& variable = plan.variables[v];
     tensors[variable.name] = {{"dtype", safetensors_name(variable.dtype)},
@@ -181,8 +183,20 @@ std::pair<std::vector<std::uint64_t>, std::uint64_t> place_shards(const LoadPlan
   return {std::move(offsets), end};
 }
 
-Status check_dtypes(const LoadPlan& plan) {
+// safetensors headers are JSON: names are UTF-8, and one of them is taken.
+Status check_name(const std::string& name) {
+  try {
+    static_cast<void>(Json(name).dump());
+  } catch (const Json::exception&) {
+    return unimplemented("--dump: the tensor name '{}' is not UTF-8; leave it out with --select", printable(name));
+  }
+  if (name != kMetadata) return {};
+  return unimplemented("--dump: no tensor of a safetensors file may be called {}; leave it out with --select", name);
+}
+
+Status check_tensors(const LoadPlan& plan) {
   for (const PlannedVariable& variable : plan.variables) {
+    SHARDWISE_RETURN_IF_ERROR(check_name(variable.name));
     if (!safetensors_name(variable.dtype).empty()) continue;
     return unimplemented("--dump: tensor '{}' is {}, which safetensors files cannot hold; leave it out with --select",
                          printable(variable.name), to_string(variable.dtype));
@@ -207,7 +221,7 @@ Dump::Dump(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Dump::~Dump() = default;
 
 Result<std::unique_ptr<Dump>> Dump::create(const std::string& folder, const LoadPlan& plan) {
-  SHARDWISE_RETURN_IF_ERROR(check_dtypes(plan));
+  SHARDWISE_RETURN_IF_ERROR(check_tensors(plan));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return unavailable("--dump {}: {}", folder, error.message());

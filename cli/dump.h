@@ -20,7 +20,8 @@ namespace shardwise::cli {
 class Dump {
  public:
   // Creates the folder when it is missing, and files of their final size.
-  // Errors: UNIMPLEMENTED for a dtype that safetensors lacks; UNAVAILABLE, PERMISSION_DENIED for the file system.
+  // Errors: UNIMPLEMENTED for a dtype or name that safetensors lacks; UNAVAILABLE, PERMISSION_DENIED for the file
+  // system.
   static Result<std::unique_ptr<Dump>> create(const std::string& folder, const LoadPlan& plan);
   ~Dump();
   Dump(const Dump&) = delete;

@@ -151,6 +151,7 @@ ExitCode run_inspect(const InspectOptions& options, const Session& session) {
   const Console console(options.format);
   const auto catalog = open_checkpoint(options.path);
   if (!catalog.ok()) return console.fail(Stage::kOpen, catalog.status());
+  if (const auto outcome = session.interrupted(); !outcome.ok()) return console.fail(outcome);
   const auto selector = make_selector(options.select, *catalog);
   if (!selector.ok()) return console.fail(Stage::kRequest, selector.status());
 

@@ -88,6 +88,8 @@ ExitCode run_load(const LoadRequest& request, const Session& session) {
   }
   Prepared prepared;
   if (const auto outcome = prepare(request, DeviceKind::kHost, prepared); !outcome.ok()) return console.fail(outcome);
+  if (const auto outcome = session.interrupted(); !outcome.ok()) return console.fail(outcome);
+  prepared.catalog.reset();  // the plan holds all that is needed
   const LoadPlan& plan = *prepared.plan;
   console.text(to_string(plan, {.max_tensors = request.limit}) + "\n");
 

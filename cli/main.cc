@@ -55,7 +55,7 @@ std::string help_hint(const CLI::App& app) {
   return "see `shardwise " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help`";
 }
 
-ExitCode run(int argc, char** argv, Session& session) {
+ExitCode run(int argc, char** argv, Session& session, const Console& console) {
   CLI::App app(kDescription, "shardwise");
   Action chosen;
   build(app, chosen);
@@ -65,7 +65,6 @@ ExitCode run(int argc, char** argv, Session& session) {
     app.exit(request);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
-    const Console console(asks_for_json(argc, argv) ? Format::kJson : Format::kText);
     return console.fail(Stage::kRequest, invalid_argument(std::string(error.what()) + "; " + help_hint(app)));
   }
   return chosen(session);
@@ -75,16 +74,16 @@ ExitCode run(int argc, char** argv, Session& session) {
 
 int main(int argc, char** argv) {
   const HostMemory memory = HostMemory::start();
+  const Console console(asks_for_json(argc, argv) ? Format::kJson : Format::kText);
   ExitCode code = ExitCode::kFailed;
   try {
     Interrupt interrupt;
     Session session{interrupt.token(), memory};
-    code = run(argc, argv, session);
+    code = run(argc, argv, session, console);
   } catch (const std::bad_alloc&) {
-    std::fputs("error: this machine has not enough memory for that\n", stderr);
-    code = ExitCode::kDoesNotFit;
+    code = console.fail(Stage::kFit, resource_exhausted("this machine has not enough memory for that"));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: internal: %s\n", error.what());
+    code = console.fail(Stage::kOutput, internal_error(error.what()));
   }
   if (const Status written = flush_output(); !written.ok()) {
     std::fprintf(stderr, "error: %s\n", written.message().c_str());

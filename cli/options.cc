@@ -36,9 +36,18 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 // "  --mesh AXIS=N,...      text", the text wrapped into its column.
 class HelpFormatter : public CLI::Formatter {
  public:
+  HelpFormatter() { label("Positionals", "Arguments"); }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = Formatter::make_help(app, std::move(name), mode);
+    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+    return text;
+  }
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
     std::string head = "  " + option->get_name(is_positional, !is_positional);
-    if (!is_positional && option->get_type_size() != 0) head += " " + option->get_type_name();
+    // CLI11 appends the names of checks to the type, behind a colon.
+    const std::string type = option->get_type_name();
+    if (!is_positional && option->get_type_size() != 0) head += " " + type.substr(0, type.find(':'));
     return columns(head, option->get_description());
   }
   std::string make_subcommand(const CLI::App* command) const override {
@@ -98,7 +107,7 @@ const char* const kExitCodes = R"help(Exit codes:
 
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& examples) {
-  CLI::App* command = app.add_subcommand(name, description);
+  CLI::App* command = app.add_subcommand(name, description)->group("Commands");
   command->footer("Examples:\n" + examples + "\n" + kExitCodes);
   return *command;
 }

@@ -24,12 +24,13 @@ constexpr const char* kExamples = R"help(  # Does it fit on 8 devices of 2 GiB, 
   shardwise plan model.keras --devices 8 --json | jq '.devices[].peak_bytes'
 )help";
 
-ExitCode run_plan(const Request& request) {
+ExitCode run_plan(const Request& request, const Session& session) {
   const Console console(request.format);
   Prepared prepared;
   if (const auto outcome = prepare(request, DeviceKind::kAbstract, prepared); !outcome.ok()) {
     return console.fail(outcome);
   }
+  if (const auto outcome = session.interrupted(); !outcome.ok()) return console.fail(outcome);
   const Status fits = check_fits(*prepared.plan);
   console.text(to_string(*prepared.plan, {.max_tensors = request.limit}));
   if (fits.ok() && !console.is_json()) return ExitCode::kOk;
@@ -46,7 +47,8 @@ void add_plan(CLI::App& app, Action& chosen) {
   auto request = std::make_shared<Request>();
   CLI::App& command = add_command(app, "plan", kDescription, kExamples);
   add_request(command, *request);
-  command.callback([&chosen, request] { chosen = [request](Session&) { return run_plan(*request); }; });
+  command.callback(
+      [&chosen, request] { chosen = [request](Session& session) { return run_plan(*request, session); }; });
 }
 
 }  // namespace shardwise::cli

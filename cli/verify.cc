@@ -138,7 +138,7 @@ StageStatus choose(const VerifyOptions& options, const Catalog& a, const Catalog
 
 StageStatus fingerprint_side(const Catalog& catalog, const std::set<std::string>& names, const VerifyOptions& options,
                              const Session& session, const Console& console, Fingerprints& result) {
-  ProgressBar bar(console, printable(catalog.path));
+  ProgressBar bar(console, catalog.path == options.a ? "reading A" : "reading B");
   return read_fingerprints(catalog,
                            {.staging = options.staging,
                             .threads = options.threads,

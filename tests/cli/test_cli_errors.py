@@ -98,7 +98,7 @@ def test_options_that_cannot_work(small, command, options, says):
         ('{"rules": {".*kernel": ["model", "model"]}}', ["model"]),
         ('{"rules": {".*bias": [null, "model"]}}', ["layer.0.bias"]),
         ('{"rules": {".*": ["model"], "layer.*": ["model"]}}', ["layer.0.kernel"]),
-        ('{"rules": {".*kernel": ["model"]}, "uneven": "pad"}', ["pad"]),
+        ('{"rules": {".*kernel": ["model"]}, "uneven": "pad"}', ["uneven", "refuse", "replicate"]),
     ],
 )
 def test_layout_files_that_cannot_work(small, tmp_path, layout, says):

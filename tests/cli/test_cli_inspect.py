@@ -10,7 +10,7 @@ from cli_support import DTYPES, random_array, shardwise, write_safetensors
 def test_text_names_every_tensor_and_the_totals(small):
     path, tensors = small
     out = shardwise("inspect", path).out
-    assert out.splitlines()[0] == f"{path}: safetensors, 4 tensors, 14.1 KiB"
+    assert out.splitlines()[0] == f"{path}: safetensors, 4 tensors, 13.9 KiB"
     for name, array in tensors.items():
         line = next(line for line in out.splitlines() if line.split()[:1] == [name])
         assert str(array.dtype) in line and str(array.shape) in line and f" {array.nbytes} " in line

@@ -22,8 +22,9 @@ def test_json_has_the_documented_schema(small, tmp_path):
     assert [d["id"] for d in plan["devices"]] == [f"host:{k}" for k in range(8)]
     shards = {"embeddings.weight": 48 * 3 * 4, "layer.0.kernel": 24 * 12 * 4, "layer.0.bias": 96 * 4, "step": 8}
     for device in plan["devices"]:
-        assert device["bytes"] == sum(shards.values())
-        assert device["bytes"] <= device["peak_bytes"] <= device["bytes"] + 64 * len(shards)
+        # The allocator rounds every shard up to 64 bytes.
+        assert sum(shards.values()) <= device["bytes"] <= device["peak_bytes"]
+        assert device["peak_bytes"] == sum(-(-bytes // 64) * 64 for bytes in shards.values())
         assert device["limit_bytes"] == 2**20
     assert plan["host"]["staging_bytes"] == 64 * 2**20 and plan["host"]["peak_bytes"] > 0
     assert plan["reads"]["bytes"] >= plan["reads"]["wanted_bytes"] == sum(a.nbytes for a in tensors.values())
