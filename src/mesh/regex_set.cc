@@ -66,6 +66,12 @@ Result<std::string> item_text(SetItem item, RegexFlags flags) {
   return range_text(item.value, item.value, flags);
 }
 
+std::string spelled(RegexToken token) {
+  std::string out = token.escaped ? "\\" : "";
+  append_utf8(out, token.c);
+  return out;
+}
+
 Status unterminated() { return invalid_argument("unterminated character set"); }
 
 // One item, or a range, or an item and a last "-". Sets `done` when the closing bracket was taken too.
@@ -81,7 +87,7 @@ Result<std::string> read_member(RegexTokens& tokens, RegexToken token, RegexFlag
   }
   SHARDWISE_ASSIGN_OR_RETURN(const SetItem last, read_item(tokens, *next));
   if (!first.is_character || !last.is_character || last.value < first.value) {
-    return invalid_argument("bad character range");
+    return invalid_argument("bad character range {}-{}", spelled(token), spelled(*next));
   }
   return range_text(first.value, last.value, flags);
 }

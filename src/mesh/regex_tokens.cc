@@ -35,7 +35,7 @@ Result<RegexEscape> read_hex(RegexTokens& tokens, char32_t letter, int digits) {
 }
 
 Result<RegexEscape> octal(int value) {
-  if (value > 0377) return invalid_argument("octal escape value {:o} outside of range 0-0o377", value);
+  if (value > 0377) return invalid_argument("octal escape value \\{:o} outside of range 0-0o377", value);
   return RegexEscape{RegexEscape::Kind::kCharacter, static_cast<char32_t>(value)};
 }
 
