@@ -23,6 +23,8 @@ constexpr unsigned kHuge = 1;
 constexpr unsigned kTiny = 2;
 
 int log2(std::uint64_t power) { return static_cast<int>(std::bit_width(power)) - 1; }
+// A number of rows that was checked not to be negative.
+std::uint64_t row_count(int rows) { return static_cast<std::uint64_t>(rows); }
 std::uint32_t bytes_for_bits(int bits) { return static_cast<std::uint32_t>((bits + 7) / 8); }
 
 std::uint64_t row_block_size(std::uint64_t first_block, std::uint64_t row) {
@@ -41,7 +43,7 @@ Status FractalHeap::check_shape(const Shape& shape, std::uint16_t max_bits, cons
     return cursor.error(format("rows of {} blocks of {} to {} bytes in {} bits", shape.width, shape.first_block,
                                shape.max_direct, max_bits));
   }
-  const auto most_rows = static_cast<std::uint64_t>(max_bits - log2(shape.first_block) - log2(shape.width) + 1);
+  const auto most_rows = row_count(max_bits - log2(shape.first_block) - log2(shape.width) + 1);
   if (shape.root_rows > most_rows) return cursor.error(format("a root of {} rows, over {}", shape.root_rows, most_rows));
   if (shape.max_object == 0) return cursor.error("objects of 0 bytes");
   return {};
@@ -79,7 +81,7 @@ Result<FractalHeap::Shape> FractalHeap::read_shape(Metadata& metadata, std::uint
   shape.offset_bytes = bytes_for_bits(max_bits);
   shape.length_bytes = std::min(bytes_for_bits(log2(shape.max_direct)),
                                 static_cast<std::uint32_t>(log2(shape.max_object) / 8 + 1));
-  shape.direct_rows = static_cast<std::uint64_t>(log2(shape.max_direct) - log2(shape.first_block) + 2);
+  shape.direct_rows = row_count(log2(shape.max_direct) - log2(shape.first_block) + 2);
   if (shape.id_size < 1 + shape.offset_bytes + shape.length_bytes) {
     return cursor.error(shardwise::format("ids of {} bytes", shape.id_size));
   }
@@ -133,7 +135,7 @@ Result<FractalHeap::Block> FractalHeap::find_block(std::uint64_t offset) {
     block.address = (*children)[row * shape_.width + column];
     if (block.address == kUndefined) return data_loss("{} at byte {}: no block has its byte {}", kWhat, offset_, offset);
     if (row < shape_.direct_rows) return block;
-    rows = static_cast<std::uint64_t>(log2(block.size) - log2(first_row) + 1);
+    rows = row_count(log2(block.size) - log2(first_row) + 1);
   }
   return data_loss("{} at byte {}: blocks nested more than {} deep", kWhat, offset_, kMaxNesting);
 }
