@@ -29,7 +29,8 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    headers = sorted(h for f in ("include", "src", "testing") for h in (options.root / f).rglob("*.h"))
+    headers = sorted(h for f in ("include", "src", "testing") for h in (options.root / f).rglob("*.h")
+                     if not h.name.endswith("-inl.h"))  # those are included once per instruction set, after others
     if not headers:
         print(f"no header under {options.root}")
         return 1

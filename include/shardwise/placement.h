@@ -29,11 +29,10 @@ struct Placement {
 // Boxes of `shape` under `layout`. Shard of device d: d's coordinate on the axis of each split dimension; several
 // devices that differ only in unused axes are replicas.
 //
-// A dimension may be split by one axis. ("a+b" in AutoParallel's layouts splits one dimension by several axes, outermost
-// first, as JAX's PartitionSpec does with a tuple.)
-// Errors, all of one variable together, each naming `path`, dimension, axis, numbers and what would divide:
-// INVALID_ARGUMENT for a layout longer than the rank, an axis used twice, an unknown axis, an indivisible dimension
-// (unless Uneven::kReplicate).
+// A dimension may be split by one axis. ("a+b" in AutoParallel's layouts splits one dimension by several axes,
+// outermost first, as JAX's PartitionSpec does with a tuple.) Errors, all of one variable together, each naming `path`,
+// dimension, axis, numbers and what would divide: INVALID_ARGUMENT for a layout longer than the rank, an axis used
+// twice, an unknown axis, an indivisible dimension (unless Uneven::kReplicate).
 Result<Placement> place(const std::string& path, const Shape& shape, const TensorLayout& layout, const DeviceMesh& mesh,
                         Uneven uneven = Uneven::kRefuse);
 

@@ -42,8 +42,9 @@ Result<CodePtr> compile_pcre2(const std::string& text, MatchDialect dialect) {
   const CompileContextPtr context(pcre2_compile_context_create(nullptr));
   if (!context) return out_of_memory();
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  // Optimizations of PCRE2 10.42 that deny matches are off: it looks for a wrong first or last character of patterns that
-  // begin with a lookahead ("(?=a)b*a" on "a"), and gives nothing back before optional atomic groups ("b*(?>a)?b" on "b").
+  // Optimizations of PCRE2 10.42 that deny matches are off: it looks for a wrong first or last character of patterns
+  // that begin with a lookahead ("(?=a)b*a" on "a"), and gives nothing back before optional atomic groups ("b*(?>a)?b"
+  // on "b").
   std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_UTF_CHECK | PCRE2_DOTALL | PCRE2_ALT_CIRCUMFLEX |
                           PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_START_OPTIMIZE | PCRE2_NO_AUTO_POSSESS |
                           PCRE2_NO_DOTSTAR_ANCHOR;

@@ -20,9 +20,9 @@ struct TranslatedRegex {
 };
 
 // Errors: INVALID_ARGUMENT with Python's words and position for what Python refuses, and for what cannot be mirrored:
-// characters by name, surrogates, case-insensitive characters above ASCII, back-references that ignore case or stand in a
-// lookbehind, conditions on an open group or in a lookbehind, group names above ASCII, more than 200 nested groups, repeat
-// counts over 65535.
+// characters by name, surrogates, case-insensitive characters above ASCII, back-references that ignore case or stand in
+// a lookbehind, conditions on an open group or in a lookbehind, group names above ASCII, more than 200 nested groups,
+// repeat counts over 65535.
 Result<TranslatedRegex> translate_python_regex(std::string_view pattern);
 
 }  // namespace shardwise

@@ -3,15 +3,15 @@
 //   hdf5_driver list FILE            JSON of groups, datasets and encodings
 //   hdf5_driver values FILE          decoded bytes of all datasets, one after the other in the order of `list`
 //   hdf5_driver check FILE...        one line per file: "OK <datasets>" or the status
-//   hdf5_driver serve                reads paths from stdin, one a line; answers each with a line of JSON: {"error": ...}
+//   hdf5_driver serve                reads paths from stdin, one a line; answers each with a line of JSON: {"error":
+//   ...}
 //                                    or {"datasets": {path: [dtype, shape, hex of values]}}
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "checkpoint/hdf5/hdf5.h"
 #include "codec/filters.h"
@@ -87,9 +87,10 @@ json contents_json(const hdf5::Contents& contents) {
   return result;
 }
 
-// Copies `box` between row-major arrays: from one of shape `block` that begins at the box's origin into `target` of `shape`.
-void scatter(const Box& box, const Shape& block, const Shape& shape, std::uint64_t width, const std::vector<std::byte>& from,
-             std::vector<std::byte>& target) {
+// Copies `box` between row-major arrays: from one of shape `block` that begins at the box's origin into `target` of
+// `shape`.
+void scatter(const Box& box, const Shape& block, const Shape& shape, std::uint64_t width,
+             const std::vector<std::byte>& from, std::vector<std::byte>& target) {
   std::vector<std::int64_t> index(box.rank(), 0);
   for (std::uint64_t left = box.elements(); left > 0; --left) {
     std::uint64_t source = 0;
@@ -123,7 +124,8 @@ Result<std::vector<std::byte>> block_bytes(const File& file, const Extent& exten
   return decoded;
 }
 
-Result<std::vector<std::byte>> decoded_values(const File& file, const hdf5::Contents& contents, const TensorInfo& tensor) {
+Result<std::vector<std::byte>> decoded_values(const File& file, const hdf5::Contents& contents,
+                                              const TensorInfo& tensor) {
   SHARDWISE_ASSIGN_OR_RETURN(const std::uint64_t size, byte_count(tensor.shape, tensor.dtype));
   if (size > kMaxDecodedBytes) return resource_exhausted(std::string("too large for this program"));
   const std::uint64_t width = byte_width(tensor.dtype);
@@ -137,7 +139,8 @@ Result<std::vector<std::byte>> decoded_values(const File& file, const hdf5::Cont
     }
     const Encoding* encoding = extent.encoding == Extent::kRaw ? nullptr : &contents.encodings[extent.encoding];
     SHARDWISE_ASSIGN_OR_RETURN(const std::vector<std::byte> block, block_bytes(file, extent, tensor, encoding));
-    scatter(extent.box, encoding == nullptr ? extent.box.extent : encoding->block_shape, tensor.shape, width, block, values);
+    scatter(extent.box, encoding == nullptr ? extent.box.extent : encoding->block_shape, tensor.shape, width, block,
+            values);
   }
   return values;
 }
@@ -190,7 +193,8 @@ int run(const std::vector<std::string>& args) {
     }
     return 0;
   }
-  if (args.size() != 2) return fail(invalid_argument(std::string("usage: hdf5_driver list|values|check|serve [FILE...]")));
+  if (args.size() != 2)
+    return fail(invalid_argument(std::string("usage: hdf5_driver list|values|check|serve [FILE...]")));
   const auto file = open_file(args[1]);
   if (!file.ok()) return fail(file.status());
   const auto contents = hdf5::read(**file);

@@ -135,12 +135,15 @@ Result<DenseAttributes> read_attribute_info(const Message& message, const FileFo
 }
 
 // Records of the index: id in the heap, flags of the message, creation order, hash of the name.
-Status read_dense_attributes(Metadata& metadata, GlobalHeaps& heaps, const DenseAttributes& dense, Attributes& attributes) {
+Status read_dense_attributes(Metadata& metadata, GlobalHeaps& heaps, const DenseAttributes& dense,
+                             Attributes& attributes) {
   if (dense.name_index == kUndefined) return data_loss("attributes in a heap without an index of their names");
   SHARDWISE_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::read(metadata, dense.heap));
-  SHARDWISE_ASSIGN_OR_RETURN(const BTree2Records index, read_btree2(metadata, dense.name_index, BTree2Type::kAttributeNames));
+  SHARDWISE_ASSIGN_OR_RETURN(const BTree2Records index,
+                             read_btree2(metadata, dense.name_index, BTree2Type::kAttributeNames));
   if (index.record_size != heap.id_size() + 9) {
-    return data_loss("an index of attributes with records of {} bytes for ids of {}", index.record_size, heap.id_size());
+    return data_loss("an index of attributes with records of {} bytes for ids of {}", index.record_size,
+                     heap.id_size());
   }
   for (std::size_t i = 0; i < index.size(); ++i) {
     const auto record = std::span(index.bytes).subspan(i * index.record_size, index.record_size);
@@ -152,7 +155,8 @@ Status read_dense_attributes(Metadata& metadata, GlobalHeaps& heaps, const Dense
       continue;
     }
     if (!object.ok()) return object.status();
-    SHARDWISE_RETURN_IF_ERROR(read_attribute(metadata, heaps, object->cursor(metadata.format(), "attribute message"), attributes));
+    SHARDWISE_RETURN_IF_ERROR(
+        read_attribute(metadata, heaps, object->cursor(metadata.format(), "attribute message"), attributes));
   }
   return {};
 }

@@ -33,8 +33,8 @@ inline constexpr std::uint8_t kMaxBTreeLevel = 32;
 //   Result<Key> read_key(Cursor&);
 //   bool less(const Key&, const Key&) const;
 //   Status leaf(const Key& own, const Key& low, const Key& high, std::uint64_t child);
-// `own` is the child's left key. `low` and `high` bound what a search can find in this child: the tightest of the keys on
-// the way down, so content outside them is as lost to other readers as if it were not there.
+// `own` is the child's left key. `low` and `high` bound what a search can find in this child: the tightest of the keys
+// on the way down, so content outside them is as lost to other readers as if it were not there.
 template <typename Policy>
 class BTreeWalker {
  public:
@@ -47,8 +47,8 @@ class BTreeWalker {
 
   Status visit(std::uint64_t offset, const std::uint8_t* parent_level, const Key* low, const Key* high) {
     if (!seen_.insert(offset).second) return data_loss("B-tree node at byte {}: reached twice (a cycle)", offset);
-    SHARDWISE_ASSIGN_OR_RETURN(const BTreeNode node, read_btree_node(metadata_, offset, Policy::kType, policy_.key_size(),
-                                                                     policy_.max_children()));
+    SHARDWISE_ASSIGN_OR_RETURN(const BTreeNode node, read_btree_node(metadata_, offset, Policy::kType,
+                                                                     policy_.key_size(), policy_.max_children()));
     if (parent_level != nullptr && node.level + 1 != *parent_level) {
       return data_loss("B-tree node at byte {}: level {} under level {} (corrupt file?)", offset, node.level,
                        *parent_level);

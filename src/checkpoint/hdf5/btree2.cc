@@ -74,7 +74,8 @@ class TreeReader {
 
   Result<BTree2Records> read() {
     records_.record_size = header_.record_size;
-    if (header_.root != kUndefined) SHARDWISE_RETURN_IF_ERROR(visit({header_.root, header_.root_records}, header_.depth));
+    if (header_.root != kUndefined)
+      SHARDWISE_RETURN_IF_ERROR(visit({header_.root, header_.root_records}, header_.depth));
     if (records_.size() != header_.total_records) {
       return data_loss("{}: {} records, its header says {} (corrupt file?)", kHeaderWhat, records_.size(),
                        header_.total_records);
@@ -86,8 +87,8 @@ class TreeReader {
   // How wide the counts in the pointers of a node are follows from how many records fit below it.
   struct Level {
     std::uint64_t max_records = 0;
-    std::uint64_t max_total = 0;      // below and in a node; saturates
-    std::uint32_t total_width = 0;    // bytes of that number in a pointer to such a node
+    std::uint64_t max_total = 0;    // below and in a node; saturates
+    std::uint32_t total_width = 0;  // bytes of that number in a pointer to such a node
   };
 
   void measure_levels() {
@@ -110,12 +111,14 @@ class TreeReader {
 
   Status visit(Child node, std::uint16_t depth) {
     const Level& level = levels_[depth];
-    if (!seen_.insert(node.address).second) return data_loss("{} at byte {}: reached twice (a cycle)", kNodeWhat, node.address);
+    if (!seen_.insert(node.address).second)
+      return data_loss("{} at byte {}: reached twice (a cycle)", kNodeWhat, node.address);
     if (node.records > level.max_records) {
       return data_loss("{} at byte {}: {} records, {} fit (corrupt file?)", kNodeWhat, node.address, node.records,
                        level.max_records);
     }
-    const std::uint64_t pointer = depth == 0 ? 0 : metadata_.format().offset_size + count_width_ + levels_[depth - 1u].total_width;
+    const std::uint64_t pointer =
+        depth == 0 ? 0 : metadata_.format().offset_size + count_width_ + levels_[depth - 1u].total_width;
     const std::uint64_t records_size = node.records * header_.record_size;
     const std::uint64_t size = kNodeOverhead + records_size + (depth == 0 ? 0 : (node.records + 1) * pointer);
     SHARDWISE_ASSIGN_OR_RETURN(const Record record, metadata_.load(node.address, size, kNodeWhat));
@@ -136,7 +139,8 @@ class TreeReader {
       if (const std::uint32_t width = levels_[depth - 1u].total_width; width > 0) cursor.skip(width);
       SHARDWISE_RETURN_IF_ERROR(cursor.status());
       SHARDWISE_RETURN_IF_ERROR(visit(child, static_cast<std::uint16_t>(depth - 1)));
-      if (i < node.records) SHARDWISE_RETURN_IF_ERROR(add(stored.subspan(i * header_.record_size, header_.record_size)));
+      if (i < node.records)
+        SHARDWISE_RETURN_IF_ERROR(add(stored.subspan(i * header_.record_size, header_.record_size)));
     }
     return {};
   }

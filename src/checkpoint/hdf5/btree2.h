@@ -20,7 +20,8 @@ struct BTree2Records {
   std::size_t size() const { return record_size == 0 ? 0 : bytes.size() / record_size; }
 };
 
-// Reads the tree whose header is at `offset`: every node once, with its checksum. Errors: DATA_LOSS; RESOURCE_EXHAUSTED.
+// Reads the tree whose header is at `offset`: every node once, with its checksum. Errors: DATA_LOSS;
+// RESOURCE_EXHAUSTED.
 Result<BTree2Records> read_btree2(Metadata& metadata, std::uint64_t offset, BTree2Type type);
 
 }  // namespace shardwise::hdf5

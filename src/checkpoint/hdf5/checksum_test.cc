@@ -23,7 +23,8 @@ TEST(Checksum, IsOfAllBytesBefore) {
   EXPECT_THAT(check_checksum(bytes_of(kRecord), 40, "record"), IsOk());
   std::string wrong(kRecord);
   wrong[3] ^= 1;
-  EXPECT_THAT(check_checksum(bytes_of(wrong), 40, "record"), FailsWith(Code::kDataLoss, "record at byte 40: checksum 0x17770551"));
+  EXPECT_THAT(check_checksum(bytes_of(wrong), 40, "record"),
+              FailsWith(Code::kDataLoss, "record at byte 40: checksum 0x17770551"));
   EXPECT_THAT(check_checksum(bytes_of("abc"), 40, "record"), FailsWith(Code::kDataLoss, "too short"));
 }
 

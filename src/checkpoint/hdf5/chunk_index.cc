@@ -78,7 +78,8 @@ Status check_disjoint(const std::vector<StoredChunk>& chunks) {
   std::sort(ranges.begin(), ranges.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].begin >= ranges[i - 1].end) continue;
-    return data_loss("two chunks share bytes: {} and {} (corrupt file?)", to_string(ranges[i - 1]), to_string(ranges[i]));
+    return data_loss("two chunks share bytes: {} and {} (corrupt file?)", to_string(ranges[i - 1]),
+                     to_string(ranges[i]));
   }
   return {};
 }

@@ -13,7 +13,7 @@
 namespace shardwise::hdf5 {
 
 struct StoredChunk {
-  std::uint64_t cell = 0;           // number of the chunk in the row-major grid of all chunks
+  std::uint64_t cell = 0;  // number of the chunk in the row-major grid of all chunks
   std::uint32_t skipped_filters = 0;
   ByteRange range;
 };
@@ -40,8 +40,8 @@ class ChunkGrid {
   std::uint64_t cells_ = 1;
 };
 
-// All stored chunks, cells ascending. `layout` is chunked with an address. Errors: DATA_LOSS; RESOURCE_EXHAUSTED when there
-// are more than `max_chunks`.
+// All stored chunks, cells ascending. `layout` is chunked with an address. Errors: DATA_LOSS; RESOURCE_EXHAUSTED when
+// there are more than `max_chunks`.
 Result<std::vector<StoredChunk>> read_chunks(Metadata& metadata, const Layout& layout, const ChunkGrid& grid,
                                              std::uint64_t max_chunks);
 

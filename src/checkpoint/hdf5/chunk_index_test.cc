@@ -9,8 +9,8 @@ namespace {
 
 // Counts, per element of `shape`, how many of the boxes hold it.
 std::vector<int> coverage(const Shape& shape, const std::vector<Box>& boxes) {
-  std::vector<int> counts(static_cast<std::size_t>(
-      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())));
+  std::vector<int> counts(
+      static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())));
   for (const Box& box : boxes) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       auto rest = static_cast<std::int64_t>(i);

@@ -16,17 +16,17 @@ inline constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
 
 // What the superblock says about the rest of the file.
 struct FileFormat {
-  std::uint32_t offset_size = 8;  // bytes of an address: 2, 4 or 8
-  std::uint32_t length_size = 8;  // bytes of a length: 2, 4 or 8
-  std::uint64_t base = 0;         // added to every address; where the superblock stands
-  std::uint64_t end = 0;          // end of the HDF5 data, in bytes of the file
-  std::uint32_t group_leaf_k = 4;        // a symbol table node holds at most 2k entries
-  std::uint32_t group_internal_k = 16;   // a node of a group's B-tree has at most 2k children
-  std::uint32_t chunk_k = 32;            // the same for the B-trees of chunks
+  std::uint32_t offset_size = 8;        // bytes of an address: 2, 4 or 8
+  std::uint32_t length_size = 8;        // bytes of a length: 2, 4 or 8
+  std::uint64_t base = 0;               // added to every address; where the superblock stands
+  std::uint64_t end = 0;                // end of the HDF5 data, in bytes of the file
+  std::uint32_t group_leaf_k = 4;       // a symbol table node holds at most 2k entries
+  std::uint32_t group_internal_k = 16;  // a node of a group's B-tree has at most 2k children
+  std::uint32_t chunk_k = 32;           // the same for the B-trees of chunks
 };
 
-// Thread-compatible. Borrows the bytes and the format. A read past the end gives zeros and makes ok() false for good, so a
-// record function reads all its fields and asks status() once, before it acts on any of them.
+// Thread-compatible. Borrows the bytes and the format. A read past the end gives zeros and makes ok() false for good,
+// so a record function reads all its fields and asks status() once, before it acts on any of them.
 class Cursor {
  public:
   // `offset`: of the first byte in the file, for messages and position(). `what`: a literal such as "object header".

@@ -29,8 +29,8 @@ Result<Cursor> require(const ObjectHeader& header, const FileFormat& format, Mes
 // Opaque elements of two bytes are bfloat16 where Keras says so in an attribute; nothing else may carry it.
 Result<DType> element_type(const Datatype& type, const Attributes& attributes) {
   const auto found = attributes.text.find("dtype");
-  const bool says_bfloat16 =
-      found != attributes.text.end() && found->second == std::vector<std::string>{std::string(to_string(DType::kBfloat16))};
+  const bool says_bfloat16 = found != attributes.text.end() &&
+                             found->second == std::vector<std::string>{std::string(to_string(DType::kBfloat16))};
   if (type.kind == Datatype::Kind::kOpaque) {
     if (says_bfloat16 && type.size == 2) return DType::kBfloat16;
     if (says_bfloat16) return data_loss("attribute dtype = bfloat16 on opaque elements of {} bytes, not 2", type.size);
@@ -56,9 +56,10 @@ std::string keras_size(std::uint64_t bytes) {
 
 Status check_bomb(const std::string& path, std::uint64_t declared, std::uint64_t stored) {
   if (declared <= kBombFloor || declared / kBombExpansion < stored || declared == stored * kBombExpansion) return {};
-  return data_loss("Not allowed: H5 dataset '{}' declares {} but only {} are stored on disk; refusing to load a potential "
-                   "decompression/shape bomb.",
-                   printable(path), keras_size(declared), keras_size(stored));
+  return data_loss(
+      "Not allowed: H5 dataset '{}' declares {} but only {} are stored on disk; refusing to load a potential "
+      "decompression/shape bomb.",
+      printable(path), keras_size(declared), keras_size(stored));
 }
 
 std::uint64_t extent_cost(std::size_t rank) { return sizeof(Extent) + 2 * (rank * sizeof(std::int64_t) + 16); }
@@ -67,7 +68,8 @@ std::uint64_t extent_cost(std::size_t rank) { return sizeof(Extent) + 2 * (rank 
 
 std::uint32_t EncodingTable::add(const std::vector<Filter>& filters, const Shape& block_shape) {
   Key key;
-  for (const Filter& filter : filters) key.first.emplace_back(static_cast<std::uint8_t>(filter.kind), filter.element_size);
+  for (const Filter& filter : filters)
+    key.first.emplace_back(static_cast<std::uint8_t>(filter.kind), filter.element_size);
   key.second = block_shape;
   const auto [entry, is_new] = indices_.emplace(std::move(key), static_cast<std::uint32_t>(encodings_.size()));
   if (is_new) encodings_.push_back({filters, block_shape});
@@ -86,7 +88,8 @@ Result<DatasetReader::Dataset> DatasetReader::read(const std::string& path, cons
   SHARDWISE_ASSIGN_OR_RETURN(Cursor space_cursor, require(header, format, MessageType::kDataspace));
   SHARDWISE_ASSIGN_OR_RETURN(Dataspace space, read_dataspace(space_cursor));
   if (header.has(MessageType::kExternalFiles)) return unimplemented("Not allowed: H5 file with external Dataset");
-  if (space.kind == Dataspace::Kind::kNull) return unimplemented("a null dataspace: there is no value, not even an empty one");
+  if (space.kind == Dataspace::Kind::kNull)
+    return unimplemented("a null dataspace: there is no value, not even an empty one");
 
   Dataset dataset;
   TensorInfo& tensor = dataset.tensor;
@@ -111,8 +114,8 @@ Result<DatasetReader::Storage> DatasetReader::read_storage(const ObjectHeader& h
   storage.bytes = *bytes;
   SHARDWISE_ASSIGN_OR_RETURN(Cursor cursor, require(header, metadata_.format(), MessageType::kLayout));
   SHARDWISE_ASSIGN_OR_RETURN(storage.layout, read_layout(cursor));
-  SHARDWISE_ASSIGN_OR_RETURN(storage.fill, read_fill(header, metadata_.format(),
-                                                     static_cast<std::uint32_t>(storage.element_size)));
+  SHARDWISE_ASSIGN_OR_RETURN(storage.fill,
+                             read_fill(header, metadata_.format(), static_cast<std::uint32_t>(storage.element_size)));
   SHARDWISE_ASSIGN_OR_RETURN(const Message* pipeline, header.find(MessageType::kFilters));
   if (pipeline != nullptr) {
     Cursor filters = pipeline->cursor(metadata_.format());
@@ -168,8 +171,8 @@ Status DatasetReader::add_chunk(const Storage& storage, const StoredChunk& chunk
   for (const std::int64_t extent : block) block_bytes *= static_cast<std::uint64_t>(extent);
   const std::size_t count = storage.filters.size();
   if (count < 32 && chunk.skipped_filters >> count != 0) {
-    return data_loss("chunk {}: filter mask {:#x} names more than its {} filters", to_string(box), chunk.skipped_filters,
-                     count);
+    return data_loss("chunk {}: filter mask {:#x} names more than its {} filters", to_string(box),
+                     chunk.skipped_filters, count);
   }
   std::uint64_t least = block_bytes;
   bool is_deflated = false;

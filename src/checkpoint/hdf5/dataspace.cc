@@ -40,7 +40,8 @@ Result<Dataspace> read_dataspace(Cursor& cursor) {
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   if (version != 1 && version != 2) return cursor.error(format("version {}", version));
   if (rank > kMaxHdf5Rank) return cursor.error(format("rank {}, over {}", rank, kMaxHdf5Rank));
-  if (version == 1 && (flags & kHasPermutation) != 0) return cursor.error("permuted dimensions, which were never defined");
+  if (version == 1 && (flags & kHasPermutation) != 0)
+    return cursor.error("permuted dimensions, which were never defined");
 
   Dataspace space;
   if (version == 1) {

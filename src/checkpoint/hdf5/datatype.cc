@@ -75,11 +75,16 @@ Result<Datatype> read_fixed_point(Cursor& cursor, const Head& head) {
   }
   if (is_big_endian && head.size > 1) return unsupported(head, "big-endian integer");
   switch (head.size) {
-    case 1: return number(head, is_signed ? DType::kInt8 : DType::kUint8);
-    case 2: return number(head, is_signed ? DType::kInt16 : DType::kUint16);
-    case 4: return number(head, is_signed ? DType::kInt32 : DType::kUint32);
-    case 8: return number(head, is_signed ? DType::kInt64 : DType::kUint64);
-    default: return unsupported(head, format("integer of {} bytes", head.size));
+    case 1:
+      return number(head, is_signed ? DType::kInt8 : DType::kUint8);
+    case 2:
+      return number(head, is_signed ? DType::kInt16 : DType::kUint16);
+    case 4:
+      return number(head, is_signed ? DType::kInt32 : DType::kUint32);
+    case 8:
+      return number(head, is_signed ? DType::kInt64 : DType::kUint64);
+    default:
+      return unsupported(head, format("integer of {} bytes", head.size));
   }
 }
 
@@ -135,7 +140,8 @@ Datatype read_string(const Head& head) {
 Datatype read_variable_length(const Cursor& cursor, const Head& head) {
   const bool is_string = (head.bits & 0x0f) == 1;
   if (!is_string) return unsupported(head, "variable-length sequence");
-  if (head.size != 8 + cursor.file_format().offset_size) return unsupported(head, "variable-length string of unknown form");
+  if (head.size != 8 + cursor.file_format().offset_size)
+    return unsupported(head, "variable-length string of unknown form");
   return Datatype{.kind = Datatype::Kind::kVariableString, .size = head.size};
 }
 
@@ -144,7 +150,8 @@ Result<Datatype> read_enumeration(Cursor& cursor, const Head& head) {
   const std::uint32_t count = head.bits & 0xffff;
   const Head base = read_head(cursor);
   SHARDWISE_RETURN_IF_ERROR(check_head(cursor, base));
-  if (base.type_class != kFixedPoint) return cursor.error(format("enumeration over class {}, not over integers", base.type_class));
+  if (base.type_class != kFixedPoint)
+    return cursor.error(format("enumeration over class {}, not over integers", base.type_class));
   if (base.size != head.size) return cursor.error(format("enumeration of {} bytes over {}", head.size, base.size));
   cursor.skip(4);  // bit offset and precision of the base
   if (count != 2 || base.size != 1) return unsupported(head, "enumeration");
@@ -152,12 +159,14 @@ Result<Datatype> read_enumeration(Cursor& cursor, const Head& head) {
   for (std::string& name : names) {
     const std::uint64_t before = cursor.consumed();
     name = cursor.c_string();
-    if (const std::uint64_t over = (cursor.consumed() - before) % 8; head.version < 3 && over != 0) cursor.skip(8 - over);
+    if (const std::uint64_t over = (cursor.consumed() - before) % 8; head.version < 3 && over != 0)
+      cursor.skip(8 - over);
   }
   std::map<std::string, std::uint8_t> members;
   for (const std::string& name : names) members[name] = cursor.u8();
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
-  if (members != std::map<std::string, std::uint8_t>{{"FALSE", 0}, {"TRUE", 1}}) return unsupported(head, "enumeration");
+  if (members != std::map<std::string, std::uint8_t>{{"FALSE", 0}, {"TRUE", 1}})
+    return unsupported(head, "enumeration");
   return number(head, DType::kBool);
 }
 
@@ -167,18 +176,30 @@ Result<Datatype> read_datatype(Cursor& cursor) {
   const Head head = read_head(cursor);
   SHARDWISE_RETURN_IF_ERROR(check_head(cursor, head));
   switch (head.type_class) {
-    case kFixedPoint: return read_fixed_point(cursor, head);
-    case kFloatingPoint: return read_floating_point(cursor, head);
-    case kTime: return unsupported(head, "time");
-    case kString: return read_string(head);
-    case kBitfield: return unsupported(head, "bitfield");
-    case kOpaque: return Datatype{.kind = Datatype::Kind::kOpaque, .size = head.size};
-    case kCompound: return unsupported(head, "compound");
-    case kReference: return unsupported(head, "reference");
-    case kEnumeration: return read_enumeration(cursor, head);
-    case kVariableLength: return read_variable_length(cursor, head);
-    case kArray: return unsupported(head, "array");
-    default: return unsupported(head, "complex number");
+    case kFixedPoint:
+      return read_fixed_point(cursor, head);
+    case kFloatingPoint:
+      return read_floating_point(cursor, head);
+    case kTime:
+      return unsupported(head, "time");
+    case kString:
+      return read_string(head);
+    case kBitfield:
+      return unsupported(head, "bitfield");
+    case kOpaque:
+      return Datatype{.kind = Datatype::Kind::kOpaque, .size = head.size};
+    case kCompound:
+      return unsupported(head, "compound");
+    case kReference:
+      return unsupported(head, "reference");
+    case kEnumeration:
+      return read_enumeration(cursor, head);
+    case kVariableLength:
+      return read_variable_length(cursor, head);
+    case kArray:
+      return unsupported(head, "array");
+    default:
+      return unsupported(head, "complex number");
   }
 }
 

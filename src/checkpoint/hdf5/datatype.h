@@ -15,11 +15,11 @@ enum class Padding : std::uint8_t { kNulTerminated = 0, kNulPadded = 1, kSpacePa
 
 struct Datatype {
   enum class Kind {
-    kNumber,           // `number` is what it is
-    kOpaque,           // `size` bytes that only an attribute can explain
-    kFixedString,      // `size` bytes, ended or filled up as `padding` says
-    kVariableString,   // a reference to the global heap
-    kUnsupported,      // legal; `description` names it
+    kNumber,          // `number` is what it is
+    kOpaque,          // `size` bytes that only an attribute can explain
+    kFixedString,     // `size` bytes, ended or filled up as `padding` says
+    kVariableString,  // a reference to the global heap
+    kUnsupported,     // legal; `description` names it
   };
   Kind kind = Kind::kUnsupported;
   std::uint32_t size = 0;  // bytes of one element, > 0

@@ -132,10 +132,11 @@ std::uint64_t FileBuilder::add_group(const std::vector<std::pair<std::string, st
     names.text(name).zeros(1).pad();
   }
   const std::uint64_t data = add(names, place + ".names");
-  const std::uint64_t heap = add(Writer().text("HEAP").u8(0).zeros(3).u64(names.size()).u64(1).u64(data), place + ".heap");
+  const std::uint64_t heap =
+      add(Writer().text("HEAP").u8(0).zeros(3).u64(names.size()).u64(1).u64(data), place + ".heap");
   const std::uint64_t node = add(symbol_node(entries), place + ".node");
-  const std::uint64_t tree = add(links.empty() ? group_node(0, {}, {0}) : group_node(0, {node}, {0, entries.back().first}),
-                                 place + ".tree");
+  const std::uint64_t tree =
+      add(links.empty() ? group_node(0, {}, {0}) : group_node(0, {node}, {0, entries.back().first}), place + ".tree");
   more.insert(more.begin(), symbol_table(tree, heap));
   return add(header_v1(more), place + ".header");
 }

@@ -72,7 +72,8 @@ std::string messages_v1(const std::vector<TestMessage>& messages);
 std::string header_v1(const std::vector<TestMessage>& messages);
 std::string header_v2(const std::vector<TestMessage>& messages);
 
-// A leaf or inner node of a chunk B-tree: one-dimensional chunks at `origins` of `bytes` stored each, `end` the last key.
+// A leaf or inner node of a chunk B-tree: one-dimensional chunks at `origins` of `bytes` stored each, `end` the last
+// key.
 struct TestChunk {
   std::uint64_t origin = 0;
   std::uint32_t bytes = 0;

@@ -44,7 +44,8 @@ Status FractalHeap::check_shape(const Shape& shape, std::uint16_t max_bits, cons
                                shape.max_direct, max_bits));
   }
   const auto most_rows = row_count(max_bits - log2(shape.first_block) - log2(shape.width) + 1);
-  if (shape.root_rows > most_rows) return cursor.error(format("a root of {} rows, over {}", shape.root_rows, most_rows));
+  if (shape.root_rows > most_rows)
+    return cursor.error(format("a root of {} rows, over {}", shape.root_rows, most_rows));
   if (shape.max_object == 0) return cursor.error("objects of 0 bytes");
   return {};
 }
@@ -62,9 +63,9 @@ Result<FractalHeap::Shape> FractalHeap::read_shape(Metadata& metadata, std::uint
   const std::uint16_t filters_size = cursor.u16();
   shape.has_checksums = (cursor.u8() & 0x02) != 0;
   shape.max_object = cursor.u32();
-  cursor.skip(format.length_size + format.offset_size);      // huge objects
-  cursor.skip(format.length_size + format.offset_size);      // free space
-  cursor.skip(8 * std::uint64_t{format.length_size});        // statistics
+  cursor.skip(format.length_size + format.offset_size);  // huge objects
+  cursor.skip(format.length_size + format.offset_size);  // free space
+  cursor.skip(8 * std::uint64_t{format.length_size});    // statistics
   shape.width = cursor.u16();
   shape.first_block = cursor.length();
   shape.max_direct = cursor.length();
@@ -79,8 +80,8 @@ Result<FractalHeap::Shape> FractalHeap::read_shape(Metadata& metadata, std::uint
   SHARDWISE_RETURN_IF_ERROR(check_checksum(record.bytes, offset, kWhat));
   SHARDWISE_RETURN_IF_ERROR(check_shape(shape, max_bits, cursor));
   shape.offset_bytes = bytes_for_bits(max_bits);
-  shape.length_bytes = std::min(bytes_for_bits(log2(shape.max_direct)),
-                                static_cast<std::uint32_t>(log2(shape.max_object) / 8 + 1));
+  shape.length_bytes =
+      std::min(bytes_for_bits(log2(shape.max_direct)), static_cast<std::uint32_t>(log2(shape.max_object) / 8 + 1));
   shape.direct_rows = row_count(log2(shape.max_direct) - log2(shape.first_block) + 2);
   if (shape.id_size < 1 + shape.offset_bytes + shape.length_bytes) {
     return cursor.error(shardwise::format("ids of {} bytes", shape.id_size));
@@ -96,7 +97,8 @@ Result<FractalHeap> FractalHeap::read(Metadata& metadata, std::uint64_t offset) 
 Result<const std::vector<std::uint64_t>*> FractalHeap::indirect_block(std::uint64_t address, std::uint64_t begin,
                                                                       std::uint64_t rows) {
   if (const auto found = indirect_blocks_.find(address); found != indirect_blocks_.end()) {
-    if (found->second.size() != rows * shape_.width) return data_loss("{} at byte {}: used twice", kIndirectWhat, address);
+    if (found->second.size() != rows * shape_.width)
+      return data_loss("{} at byte {}: used twice", kIndirectWhat, address);
     return &found->second;
   }
   const FileFormat& format = metadata_->format();
@@ -128,12 +130,14 @@ Result<FractalHeap::Block> FractalHeap::find_block(std::uint64_t offset) {
     const auto row = static_cast<std::uint64_t>(std::bit_width(relative / first_row));
     if (row >= rows) return data_loss("{} at byte {}: no block has its byte {}", kWhat, offset_, offset);
     const std::uint64_t row_begin = row == 0 ? 0 : first_row << (row - 1);
-    SHARDWISE_ASSIGN_OR_RETURN(const std::vector<std::uint64_t>* children, indirect_block(block.address, block.begin, rows));
+    SHARDWISE_ASSIGN_OR_RETURN(const std::vector<std::uint64_t>* children,
+                               indirect_block(block.address, block.begin, rows));
     block.size = row_block_size(shape_.first_block, row);
     const std::uint64_t column = (relative - row_begin) / block.size;
     block.begin += row_begin + column * block.size;
     block.address = (*children)[row * shape_.width + column];
-    if (block.address == kUndefined) return data_loss("{} at byte {}: no block has its byte {}", kWhat, offset_, offset);
+    if (block.address == kUndefined)
+      return data_loss("{} at byte {}: no block has its byte {}", kWhat, offset_, offset);
     if (row < shape_.direct_rows) return block;
     rows = row_count(log2(block.size) - log2(first_row) + 1);
   }

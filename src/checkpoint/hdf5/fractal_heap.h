@@ -12,8 +12,8 @@
 
 namespace shardwise::hdf5 {
 
-// One heap. Thread-compatible; borrows the metadata. Keeps the indirect blocks it has read, and checks each direct block
-// once.
+// One heap. Thread-compatible; borrows the metadata. Keeps the indirect blocks it has read, and checks each direct
+// block once.
 class FractalHeap {
  public:
   // Errors: DATA_LOSS; UNIMPLEMENTED for a heap whose blocks are filtered.
@@ -25,8 +25,8 @@ class FractalHeap {
   Result<Record> object(std::span<const std::byte> id);
 
  private:
-  // Blocks stand in rows of `width`: the first two rows have blocks of `first_block` bytes, each further row of twice as
-  // many. Rows of blocks up to `max_direct` bytes hold objects, the rows below hold further tables.
+  // Blocks stand in rows of `width`: the first two rows have blocks of `first_block` bytes, each further row of twice
+  // as many. Rows of blocks up to `max_direct` bytes hold objects, the rows below hold further tables.
   struct Shape {
     std::uint16_t id_size = 0;
     bool has_checksums = false;
@@ -52,7 +52,8 @@ class FractalHeap {
   static Result<Shape> read_shape(Metadata& metadata, std::uint64_t offset);
   static Status check_shape(const Shape& shape, std::uint16_t max_bits, const Cursor& cursor);
   Result<Block> find_block(std::uint64_t offset);
-  Result<const std::vector<std::uint64_t>*> indirect_block(std::uint64_t address, std::uint64_t begin, std::uint64_t rows);
+  Result<const std::vector<std::uint64_t>*> indirect_block(std::uint64_t address, std::uint64_t begin,
+                                                           std::uint64_t rows);
   Status check_direct_block(const Block& block);
 
   Metadata* metadata_;

@@ -40,7 +40,8 @@ Status add_compact_links(Metadata& metadata, const ObjectHeader& header, std::ve
 
 // Links in a fractal heap, found through the B-tree of their names: hash of the name, id in the heap.
 Status add_dense_links(Metadata& metadata, const LinkInfo& info, std::vector<Link>& links) {
-  if (info.name_index == kUndefined) return data_loss("links in a heap without an index of their names (corrupt file?)");
+  if (info.name_index == kUndefined)
+    return data_loss("links in a heap without an index of their names (corrupt file?)");
   SHARDWISE_ASSIGN_OR_RETURN(FractalHeap heap, FractalHeap::read(metadata, info.heap));
   SHARDWISE_ASSIGN_OR_RETURN(const BTree2Records index, read_btree2(metadata, info.name_index, BTree2Type::kLinkNames));
   if (index.record_size != 4 + heap.id_size()) {
@@ -85,7 +86,8 @@ Result<std::vector<Link>> read_links(Metadata& metadata, const ObjectHeader& hea
   for (std::size_t i = 0; i < links->size(); ++i) {
     const Link& link = (*links)[i];
     SHARDWISE_RETURN_IF_ERROR(check_name(link.name));
-    if (link.header == kUndefined) return data_loss("link '{}' leads to no address (corrupt file?)", printable(link.name));
+    if (link.header == kUndefined)
+      return data_loss("link '{}' leads to no address (corrupt file?)", printable(link.name));
     if (i > 0 && (*links)[i - 1].name == link.name) {
       return data_loss("two links with the name '{}' (corrupt file?)", printable(link.name));
     }

@@ -18,8 +18,8 @@ struct Link {
 
 bool is_group(const ObjectHeader& header);
 
-// The group's links, sorted by name, names unique. Errors: DATA_LOSS; RESOURCE_EXHAUSTED; UNIMPLEMENTED for soft, external
-// and user-defined links.
+// The group's links, sorted by name, names unique. Errors: DATA_LOSS; RESOURCE_EXHAUSTED; UNIMPLEMENTED for soft,
+// external and user-defined links.
 Result<std::vector<Link>> read_links(Metadata& metadata, const ObjectHeader& header);
 
 }  // namespace shardwise::hdf5

@@ -28,8 +28,8 @@ Result<LocalHeap> LocalHeap::read(Metadata& metadata, std::uint64_t offset) {
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   if (version != 0) return cursor.error(shardwise::format("version {}", version));
   if (data > format.end || data_size > format.end - data) {
-    return cursor.error(shardwise::format("its {} bytes from byte {} on reach beyond the end at {}", data_size, data,
-                                          format.end));
+    return cursor.error(
+        shardwise::format("its {} bytes from byte {} on reach beyond the end at {}", data_size, data, format.end));
   }
   return LocalHeap(metadata, ByteRange{data, data + data_size});
 }

@@ -57,7 +57,8 @@ Result<Layout> read_old(Cursor& cursor) {
       layout.address = cursor.address();
       SHARDWISE_RETURN_IF_ERROR(read_chunk_dims(cursor, rank, layout));
       return layout;
-    default: return cursor.error(format("storage class {}", storage));
+    default:
+      return cursor.error(format("storage class {}", storage));
   }
 }
 
@@ -80,7 +81,9 @@ Result<Layout> read_new(Cursor& cursor, std::uint8_t version) {
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   Layout layout;
   switch (storage) {
-    case kCompactClass: SHARDWISE_RETURN_IF_ERROR(read_compact(cursor, cursor.u16(), layout)); return layout;
+    case kCompactClass:
+      SHARDWISE_RETURN_IF_ERROR(read_compact(cursor, cursor.u16(), layout));
+      return layout;
     case kContiguousClass:
       layout.address = cursor.address();
       layout.size = cursor.length();
@@ -95,8 +98,10 @@ Result<Layout> read_new(Cursor& cursor, std::uint8_t version) {
       SHARDWISE_RETURN_IF_ERROR(read_chunk_dims(cursor, rank, layout));
       return layout;
     }
-    case kVirtualClass: return unimplemented("Not allowed: H5 file with virtual Dataset");
-    default: return cursor.error(format("storage class {}", storage));
+    case kVirtualClass:
+      return unimplemented("Not allowed: H5 file with virtual Dataset");
+    default:
+      return cursor.error(format("storage class {}", storage));
   }
 }
 

@@ -165,7 +165,8 @@ TEST(Malformed, ContinuationCycle) {
   FileBuilder builder;
   const std::uint64_t block = builder.next();
   builder.add(testing::messages_v1({testing::continuation(block, 24)}));
-  EXPECT_THAT(read_dataset(builder, {testing::continuation(block, 24)}), FailsWith(Code::kDataLoss, "reached twice (a cycle)"));
+  EXPECT_THAT(read_dataset(builder, {testing::continuation(block, 24)}),
+              FailsWith(Code::kDataLoss, "reached twice (a cycle)"));
 }
 
 TEST(Malformed, Continuations) {
@@ -173,7 +174,8 @@ TEST(Malformed, Continuations) {
   EXPECT_THAT(read_dataset(builder, {testing::continuation(kHuge, 24)}), FailsWith(Code::kDataLoss, "beyond the end"));
   EXPECT_THAT(read_dataset(builder, {testing::continuation(96, kHuge)}), FailsWith(Code::kDataLoss, "beyond the end"));
   EXPECT_THAT(read_dataset(builder, {testing::continuation(96, 0)}), FailsWith(Code::kDataLoss, "without bytes"));
-  EXPECT_THAT(read_dataset(builder, {testing::continuation(kUndefined, 8)}), FailsWith(Code::kDataLoss, "beyond the end"));
+  EXPECT_THAT(read_dataset(builder, {testing::continuation(kUndefined, 8)}),
+              FailsWith(Code::kDataLoss, "beyond the end"));
 }
 
 TEST(Malformed, MessagesThatMustNotBeIgnored) {
@@ -182,13 +184,17 @@ TEST(Malformed, MessagesThatMustNotBeIgnored) {
   EXPECT_THAT(read_dataset(builder, {unknown}), FailsWith(Code::kUnimplemented, "unknown type 0x0099"));
   const std::uint64_t data = builder.add("abcd");
   const TestMessage harmless{0x99, std::string(8, '\0'), 0x00};
-  EXPECT_THAT(read_dataset(builder, {harmless, testing::dataspace({}), testing::float32(), testing::contiguous(data, 4)}), IsOk());
+  EXPECT_THAT(
+      read_dataset(builder, {harmless, testing::dataspace({}), testing::float32(), testing::contiguous(data, 4)}),
+      IsOk());
 }
 
 TEST(Malformed, ObjectsThatAreNeitherGroupNorDataset) {
   FileBuilder builder;
-  EXPECT_THAT(read_dataset(builder, {testing::float32()}), FailsWith(Code::kUnimplemented, "committed (named) datatype"));
-  EXPECT_THAT(read_dataset(builder, {{0x0d, "a comment"}}), FailsWith(Code::kDataLoss, "neither a group nor a dataset"));
+  EXPECT_THAT(read_dataset(builder, {testing::float32()}),
+              FailsWith(Code::kUnimplemented, "committed (named) datatype"));
+  EXPECT_THAT(read_dataset(builder, {{0x0d, "a comment"}}),
+              FailsWith(Code::kDataLoss, "neither a group nor a dataset"));
   EXPECT_THAT(read_dataset(builder, {testing::dataspace({}), testing::float32()}),
               FailsWith(Code::kDataLoss, "a dataset without layout message"));
 }
@@ -207,7 +213,8 @@ TEST(Malformed, GroupTreeCycles) {
   const std::uint64_t leaf = builder.add(testing::group_node(0, {}, {0}));
   EXPECT_THAT(read_group(builder.add(testing::group_node(1, {leaf, leaf}, {0, 0, 0}))),
               FailsWith(Code::kDataLoss, "reached twice"));
-  EXPECT_THAT(read_group(builder.add(testing::group_node(2, {leaf}, {0, 0}))), FailsWith(Code::kDataLoss, "level 0 under level 2"));
+  EXPECT_THAT(read_group(builder.add(testing::group_node(2, {leaf}, {0, 0}))),
+              FailsWith(Code::kDataLoss, "level 0 under level 2"));
   EXPECT_THAT(read_group(kUndefined), FailsWith(Code::kDataLoss, "no address of B-tree or heap"));
 }
 
@@ -255,23 +262,28 @@ TEST(Malformed, OpaqueData) {
   EXPECT_THAT(read_opaque(4, {bfloat16}), FailsWith(Code::kDataLoss, "opaque elements of 4 bytes, not 2"));
   const TestMessage dense{0x15, Writer().u8(0).u8(0).u64(96).u64(96)};
   EXPECT_THAT(read_opaque(2, {dense}), FailsWith(Code::kUnimplemented, "dense storage"));
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({2}), testing::float32(), testing::contiguous(data, 8), bfloat16}),
-              FailsWith(Code::kDataLoss, "dtype = bfloat16 on elements of type float32"));
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({4}), testing::fixed_point(2, true), testing::contiguous(data, 8), bfloat16}),
+  EXPECT_THAT(
+      read_dataset(builder, {testing::dataspace({2}), testing::float32(), testing::contiguous(data, 8), bfloat16}),
+      FailsWith(Code::kDataLoss, "dtype = bfloat16 on elements of type float32"));
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({4}), testing::fixed_point(2, true),
+                                     testing::contiguous(data, 8), bfloat16}),
               FailsWith(Code::kDataLoss, "dtype = bfloat16 on elements of type int16"));
 }
 
 TEST(Malformed, GlobalHeapReferences) {
   FileBuilder builder;
   const auto heap = [&](std::uint64_t size, std::uint64_t object_size) {
-    return builder.add(Writer().text("GCOL").u8(1).zeros(3).u64(size).u16(1).u16(0).u32(0).u64(object_size).text("bfloat16"));
+    return builder.add(
+        Writer().text("GCOL").u8(1).zeros(3).u64(size).u16(1).u16(0).u32(0).u64(object_size).text("bfloat16"));
   };
   const auto read_attribute = [&](std::uint64_t collection, std::uint32_t length, std::uint32_t index) {
-    return read_bytes(builder.finish(builder.add_group({}, "root", {testing::heap_attribute("name", length, collection, index)})));
+    return read_bytes(
+        builder.finish(builder.add_group({}, "root", {testing::heap_attribute("name", length, collection, index)})));
   };
   const std::uint64_t good = heap(40, 8);
   EXPECT_THAT(read_attribute(good, 8, 1), IsOk());
-  EXPECT_THAT(read_attribute(good, 8, 2), FailsWith(Code::kDataLoss, "attribute 'name': global heap collection at byte"));
+  EXPECT_THAT(read_attribute(good, 8, 2),
+              FailsWith(Code::kDataLoss, "attribute 'name': global heap collection at byte"));
   EXPECT_THAT(read_attribute(good, 9, 1), FailsWith(Code::kDataLoss, "object 1 has 8 bytes, a reference says 9"));
   EXPECT_THAT(read_attribute(good + 8, 8, 1), FailsWith(Code::kDataLoss, "signature is missing"));
   EXPECT_THAT(read_attribute(kHuge, 8, 1), FailsWith(Code::kDataLoss, "reach beyond the end"));
@@ -306,22 +318,30 @@ TEST(Malformed, Attributes) {
 TEST(Malformed, Chunks) {
   FileBuilder builder;
   const std::uint64_t data = builder.add(std::string(64, 'x'));
-  const auto read_chunks = [&](const std::vector<testing::TestChunk>& chunks, std::uint64_t end, std::uint8_t level = 0) {
+  const auto read_chunks = [&](const std::vector<testing::TestChunk>& chunks, std::uint64_t end,
+                               std::uint8_t level = 0) {
     const std::uint64_t tree = builder.add(testing::chunk_node(level, chunks, end));
     return read_dataset(builder, {testing::dataspace({12}), testing::float32(), testing::chunked(tree, {4}, 4)});
   };
   EXPECT_THAT(read_chunks({{0, 16, data}, {4, 16, data + 16}}, 8), IsOk());
-  EXPECT_THAT(read_chunks({{0, 16, data}, {0, 16, data + 16}}, 8), FailsWith(Code::kDataLoss, "element [0] is out of order or stored twice"));
-  EXPECT_THAT(read_chunks({{4, 16, data}, {0, 16, data + 16}}, 8), FailsWith(Code::kDataLoss, "keys 0 and 1 are out of order"));
-  EXPECT_THAT(read_chunks({{0, 16, data}, {8, 16, data + 16}}, 8), FailsWith(Code::kDataLoss, "element [8] is out of order"));
-  EXPECT_THAT(read_chunks({{2, 16, data}}, 8), FailsWith(Code::kDataLoss, "a chunk at element [2], where none can begin"));
-  EXPECT_THAT(read_chunks({{12, 16, data}}, 16), FailsWith(Code::kDataLoss, "a chunk at element [12], where none can begin"));
+  EXPECT_THAT(read_chunks({{0, 16, data}, {0, 16, data + 16}}, 8),
+              FailsWith(Code::kDataLoss, "element [0] is out of order or stored twice"));
+  EXPECT_THAT(read_chunks({{4, 16, data}, {0, 16, data + 16}}, 8),
+              FailsWith(Code::kDataLoss, "keys 0 and 1 are out of order"));
+  EXPECT_THAT(read_chunks({{0, 16, data}, {8, 16, data + 16}}, 8),
+              FailsWith(Code::kDataLoss, "element [8] is out of order"));
+  EXPECT_THAT(read_chunks({{2, 16, data}}, 8),
+              FailsWith(Code::kDataLoss, "a chunk at element [2], where none can begin"));
+  EXPECT_THAT(read_chunks({{12, 16, data}}, 16),
+              FailsWith(Code::kDataLoss, "a chunk at element [12], where none can begin"));
   EXPECT_THAT(read_chunks({{0, 15, data}}, 4), FailsWith(Code::kDataLoss, "15 bytes are stored for 16"));
   EXPECT_THAT(read_chunks({{0, 16, kHuge}}, 4), FailsWith(Code::kDataLoss, "reach beyond the end"));
   EXPECT_THAT(read_chunks({{0, 0xffffffff, data}}, 4), FailsWith(Code::kDataLoss, "reach beyond the end"));
   EXPECT_THAT(read_chunks({{0, 16, kUndefined}}, 4), FailsWith(Code::kDataLoss, "child 0 has no address"));
-  EXPECT_THAT(read_chunks({{0, 16, data}, {4, 16, data + 15}}, 8), FailsWith(Code::kDataLoss, "two chunks share bytes"));
-  EXPECT_THAT(read_chunks({{0, 16, data, 1}}, 4), FailsWith(Code::kDataLoss, "filter mask 0x1 names more than its 0 filters"));
+  EXPECT_THAT(read_chunks({{0, 16, data}, {4, 16, data + 15}}, 8),
+              FailsWith(Code::kDataLoss, "two chunks share bytes"));
+  EXPECT_THAT(read_chunks({{0, 16, data, 1}}, 4),
+              FailsWith(Code::kDataLoss, "filter mask 0x1 names more than its 0 filters"));
   EXPECT_THAT(read_chunks({{0, 16, builder.next()}}, 4, 1), FailsWith(Code::kDataLoss, "reached twice (a cycle)"));
   EXPECT_THAT(read_chunks({{0, 16, data}}, 4, 1), FailsWith(Code::kDataLoss, "signature is missing"));
 }
@@ -332,10 +352,14 @@ TEST(Malformed, ChunkedLayouts) {
     return read_dataset(builder, {testing::dataspace(shape), testing::float32(), layout});
   };
   EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {4}, 4)), IsOk());
-  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {4, 4}, 4)), FailsWith(Code::kDataLoss, "chunks of rank 2 in a dataset of rank 1"));
-  EXPECT_THAT(read_layout({}, testing::chunked(kUndefined, {4}, 4)), FailsWith(Code::kDataLoss, "chunks of rank 1 in a dataset of rank 0"));
-  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {4}, 8)), FailsWith(Code::kDataLoss, "elements of 8 bytes, the datatype has 4"));
-  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {1u << 30}, 4)), FailsWith(Code::kDataLoss, "chunks of more than 4294967295 bytes"));
+  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {4, 4}, 4)),
+              FailsWith(Code::kDataLoss, "chunks of rank 2 in a dataset of rank 1"));
+  EXPECT_THAT(read_layout({}, testing::chunked(kUndefined, {4}, 4)),
+              FailsWith(Code::kDataLoss, "chunks of rank 1 in a dataset of rank 0"));
+  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {4}, 8)),
+              FailsWith(Code::kDataLoss, "elements of 8 bytes, the datatype has 4"));
+  EXPECT_THAT(read_layout({12}, testing::chunked(kUndefined, {1u << 30}, 4)),
+              FailsWith(Code::kDataLoss, "chunks of more than 4294967295 bytes"));
   EXPECT_THAT(read_layout({12, 12}, testing::chunked(kUndefined, {0xffffffff, 0xffffffff}, 4)),
               FailsWith(Code::kDataLoss, "chunks of more than"));
 }
@@ -346,7 +370,8 @@ TEST(Malformed, FilteredChunks) {
   const auto read_chunk = [&](const Writer& filters, std::uint64_t count, std::uint32_t stored, std::uint32_t skipped) {
     const std::uint64_t tree = builder.add(testing::chunk_node(0, {{0, stored, data, skipped}}, 4));
     const TestMessage pipeline{0x0b, Writer().u8(2).u8(count).text(filters)};
-    return read_dataset(builder, {testing::dataspace({4}), testing::float32(), testing::chunked(tree, {4}, 4), pipeline});
+    return read_dataset(builder,
+                        {testing::dataspace({4}), testing::float32(), testing::chunked(tree, {4}, 4), pipeline});
   };
   const Writer deflate = Writer().u16(1).u16(0).u16(1).u32(6);
   const Writer fletcher = Writer().u16(3).u16(0).u16(0);
@@ -358,13 +383,16 @@ TEST(Malformed, FilteredChunks) {
   EXPECT_THAT(read_chunk(deflate, 1, 16, 2), FailsWith(Code::kDataLoss, "names more than its 1 filters"));
   EXPECT_THAT(read_chunk(fletcher, 1, 20, 0), IsOk());
   EXPECT_THAT(read_chunk(fletcher, 1, 16, 0), FailsWith(Code::kDataLoss, "16 bytes are stored for 20"));
-  EXPECT_THAT(read_chunk(Writer().u16(4).u16(0).u16(0), 1, 16, 0), FailsWith(Code::kUnimplemented, "object '/d': filter 4 (szip)"));
+  EXPECT_THAT(read_chunk(Writer().u16(4).u16(0).u16(0), 1, 16, 0),
+              FailsWith(Code::kUnimplemented, "object '/d': filter 4 (szip)"));
 }
 
 TEST(Malformed, FiltersWithoutChunks) {
   FileBuilder builder;
   const std::uint64_t data = builder.add("abcd");
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({}), testing::float32(), testing::contiguous(data, 4),
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({}),
+                                     testing::float32(),
+                                     testing::contiguous(data, 4),
                                      {0x0b, Writer().u8(2).u8(1).u16(1).u16(0).u16(0)}}),
               FailsWith(Code::kUnimplemented, "filters on a dataset that is not chunked"));
 }
@@ -373,28 +401,38 @@ TEST(Malformed, ShapeBombs) {
   FileBuilder builder;
   const std::uint64_t elements = std::uint64_t{3} << 29;  // 6 GiB
   const char* const kText =
-      "object '/d': Not allowed: H5 dataset 'd' declares 6.00 GB but only 0.00 B are stored on disk; refusing to load a "
+      "object '/d': Not allowed: H5 dataset 'd' declares 6.00 GB but only 0.00 B are stored on disk; refusing to load "
+      "a "
       "potential decompression/shape bomb.";
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({elements}), testing::float32(), testing::chunked(kUndefined, {4}, 4)}),
-              FailsWith(Code::kDataLoss, kText));
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({elements}), testing::float32(), testing::contiguous(kUndefined, 4 * elements)}),
+  EXPECT_THAT(
+      read_dataset(builder, {testing::dataspace({elements}), testing::float32(), testing::chunked(kUndefined, {4}, 4)}),
+      FailsWith(Code::kDataLoss, kText));
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({elements}), testing::float32(),
+                                     testing::contiguous(kUndefined, 4 * elements)}),
               FailsWith(Code::kDataLoss, kText));
   // A gigabyte of never-written values is odd, but allowed.
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({1u << 28}), testing::float32(), testing::contiguous(kUndefined, 1u << 30)}),
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({1u << 28}), testing::float32(),
+                                     testing::contiguous(kUndefined, 1u << 30)}),
               IsOk());
   // One cell of 2^58 stored.
   const std::uint64_t data = builder.add("abcd");
   const std::uint64_t tree = builder.add(testing::chunk_node(0, {{1000, 4, data}}, 1001));
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({std::uint64_t{1} << 58}), testing::float32(), testing::chunked(tree, {1}, 4)}),
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({std::uint64_t{1} << 58}), testing::float32(),
+                                     testing::chunked(tree, {1}, 4)}),
               FailsWith(Code::kDataLoss, "shape bomb"));
 }
 
 TEST(Malformed, ExternalAndNullDatasets) {
   FileBuilder builder;
-  EXPECT_THAT(read_dataset(builder, {testing::dataspace({4}), testing::float32(), testing::contiguous(kUndefined, 16), {0x07, std::string(40, '\0')}}),
+  EXPECT_THAT(read_dataset(builder, {testing::dataspace({4}),
+                                     testing::float32(),
+                                     testing::contiguous(kUndefined, 16),
+                                     {0x07, std::string(40, '\0')}}),
               FailsWith(Code::kUnimplemented, "external Dataset"));
-  EXPECT_THAT(read_dataset(builder, {{0x01, Writer().u8(2).u8(0).u8(0).u8(2)}, testing::float32(), testing::contiguous(kUndefined, 0)}),
-              FailsWith(Code::kUnimplemented, "null dataspace"));
+  EXPECT_THAT(
+      read_dataset(builder,
+                   {{0x01, Writer().u8(2).u8(0).u8(0).u8(2)}, testing::float32(), testing::contiguous(kUndefined, 0)}),
+      FailsWith(Code::kUnimplemented, "null dataspace"));
 }
 
 TEST(Malformed, Links) {
@@ -413,12 +451,16 @@ TEST(Malformed, Links) {
               FailsWith(Code::kUnimplemented, "object '/': 'v': Not allowed: H5 file with SoftLink"));
   EXPECT_THAT(read_links({Writer().u8(1).u8(8).u8(64).u8(1).text("v").u16(1).text("w")}),
               FailsWith(Code::kUnimplemented, "Not allowed: H5 file with ExternalLink"));
-  EXPECT_THAT(read_links({Writer().u8(1).u8(8).u8(65).u8(1).text("v").u64(0)}), FailsWith(Code::kUnimplemented, "user-defined link"));
-  EXPECT_THAT(read_links({Writer().u8(1).u8(8).u8(2).u8(1).text("v").u64(0)}), FailsWith(Code::kDataLoss, "link of type 2"));
+  EXPECT_THAT(read_links({Writer().u8(1).u8(8).u8(65).u8(1).text("v").u64(0)}),
+              FailsWith(Code::kUnimplemented, "user-defined link"));
+  EXPECT_THAT(read_links({Writer().u8(1).u8(8).u8(2).u8(1).text("v").u64(0)}),
+              FailsWith(Code::kDataLoss, "link of type 2"));
   EXPECT_THAT(read_links({Writer().u8(2).u8(0).u8(1).text("v").u64(vector)}), FailsWith(Code::kDataLoss, "version 2"));
   EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(0).u64(vector)}), FailsWith(Code::kDataLoss, "the name ''"));
-  EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(3).text("a/b").u64(vector)}), FailsWith(Code::kDataLoss, "the name 'a/b'"));
-  EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(3).text({"a\0b", 3}).u64(vector)}), FailsWith(Code::kDataLoss, "a link with the name"));
+  EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(3).text("a/b").u64(vector)}),
+              FailsWith(Code::kDataLoss, "the name 'a/b'"));
+  EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(3).text({"a\0b", 3}).u64(vector)}),
+              FailsWith(Code::kDataLoss, "a link with the name"));
   EXPECT_THAT(read_links({Writer().u8(1).u8(0).u8(200).text("v").u64(vector)}), FailsWith(Code::kDataLoss));
 }
 

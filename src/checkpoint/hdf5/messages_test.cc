@@ -14,8 +14,8 @@
 namespace shardwise::hdf5 {
 namespace {
 
-using testing::Writer;
 using ::testing::ElementsAre;
+using testing::Writer;
 
 constexpr FileFormat kFormat;
 
@@ -56,7 +56,8 @@ TEST(Dataspace, Version2) {
 
 TEST(Dataspace, RefusesWhatNoFileHolds) {
   EXPECT_THAT(parse(read_dataspace, Writer().u8(3).zeros(7)), FailsWith(Code::kDataLoss, "version 3"));
-  EXPECT_THAT(parse(read_dataspace, Writer().u8(1).u8(33).zeros(6 + 33 * 8)), FailsWith(Code::kDataLoss, "rank 33, over 32"));
+  EXPECT_THAT(parse(read_dataspace, Writer().u8(1).u8(33).zeros(6 + 33 * 8)),
+              FailsWith(Code::kDataLoss, "rank 33, over 32"));
   EXPECT_THAT(parse(read_dataspace, Writer().u8(2).u8(0).u8(0).u8(3)), FailsWith(Code::kDataLoss, "type 3"));
   EXPECT_THAT(parse(read_dataspace, Writer().u8(2).u8(1).u8(0).u8(0).u64(1)), FailsWith(Code::kDataLoss, "scalar"));
   EXPECT_THAT(parse(read_dataspace, Writer().u8(1).u8(1).u8(2).zeros(13)), FailsWith(Code::kDataLoss, "permuted"));
@@ -68,8 +69,17 @@ TEST(Dataspace, RefusesWhatNoFileHolds) {
 
 Writer floating_point(std::uint64_t bits, std::uint32_t size, std::uint8_t exponent_at, std::uint8_t exponent_bits,
                       std::uint8_t mantissa_bits, std::uint32_t bias) {
-  return Writer().u8(0x11).uint(bits, 3).u32(size).u16(0).u16(8 * size).u8(exponent_at).u8(exponent_bits).u8(0)
-      .u8(mantissa_bits).u32(bias);
+  return Writer()
+      .u8(0x11)
+      .uint(bits, 3)
+      .u32(size)
+      .u16(0)
+      .u16(8 * size)
+      .u8(exponent_at)
+      .u8(exponent_bits)
+      .u8(0)
+      .u8(mantissa_bits)
+      .u32(bias);
 }
 
 TEST(Datatype, FloatingPointNumbers) {
@@ -82,11 +92,10 @@ TEST(Datatype, FloatingPointNumbers) {
 
 // Each differs from float32 in one field.
 TEST(Datatype, AlmostFloat32IsUnsupported) {
-  for (const Writer& almost :
-       {floating_point(0x1f21, 4, 23, 8, 23, 127), floating_point(0x1f10, 4, 23, 8, 23, 127),
-        floating_point(0x1e20, 4, 23, 8, 23, 127), floating_point(0x1f20, 4, 22, 8, 23, 127),
-        floating_point(0x1f20, 4, 23, 7, 23, 127), floating_point(0x1f20, 4, 23, 8, 22, 127),
-        floating_point(0x1f20, 4, 23, 8, 23, 126), floating_point(0x1f20, 8, 23, 8, 23, 127)}) {
+  for (const Writer& almost : {floating_point(0x1f21, 4, 23, 8, 23, 127), floating_point(0x1f10, 4, 23, 8, 23, 127),
+                               floating_point(0x1e20, 4, 23, 8, 23, 127), floating_point(0x1f20, 4, 22, 8, 23, 127),
+                               floating_point(0x1f20, 4, 23, 7, 23, 127), floating_point(0x1f20, 4, 23, 8, 22, 127),
+                               floating_point(0x1f20, 4, 23, 8, 23, 126), floating_point(0x1f20, 8, 23, 8, 23, 127)}) {
     const auto type = parse(read_datatype, almost);
     ASSERT_THAT(type, IsOk());
     EXPECT_EQ(type->kind, Datatype::Kind::kUnsupported);
@@ -201,9 +210,11 @@ TEST(Layout, Refusals) {
   EXPECT_THAT(parse(read_layout, Writer().u8(6).zeros(30)), FailsWith(Code::kDataLoss, "version 6"));
   EXPECT_THAT(parse(read_layout, Writer().u8(3).u8(4).zeros(30)), FailsWith(Code::kDataLoss, "storage class 4"));
   EXPECT_THAT(parse(read_layout, Writer().u8(4).u8(3).zeros(30)), FailsWith(Code::kUnimplemented, "virtual Dataset"));
-  EXPECT_THAT(parse(read_layout, testing::chunked(512, {2, 0}, 4).body), FailsWith(Code::kDataLoss, "dimension 1 is 0"));
+  EXPECT_THAT(parse(read_layout, testing::chunked(512, {2, 0}, 4).body),
+              FailsWith(Code::kDataLoss, "dimension 1 is 0"));
   EXPECT_THAT(parse(read_layout, Writer().u8(3).u8(2).u8(1).u64(512).u32(4)), FailsWith(Code::kDataLoss, "rank 0"));
-  EXPECT_THAT(parse(read_layout, Writer().u8(3).u8(2).u8(34).u64(512).zeros(34 * 4)), FailsWith(Code::kDataLoss, "rank 33"));
+  EXPECT_THAT(parse(read_layout, Writer().u8(3).u8(2).u8(34).u64(512).zeros(34 * 4)),
+              FailsWith(Code::kDataLoss, "rank 33"));
   const char* kIndexes[] = {"single chunk", "implicit", "fixed array", "extensible array", "version 2 B-tree"};
   for (std::uint64_t index = 1; index <= 5; ++index) {
     EXPECT_THAT(parse(read_layout, Writer().u8(4).u8(2).u8(0).u8(2).u8(4).u32(8).u32(4).u8(index).zeros(20)),
@@ -212,11 +223,32 @@ TEST(Layout, Refusals) {
 }
 
 TEST(Pipeline, BothVersions) {
-  const Writer version1 = Writer().u8(1).u8(3).zeros(6)
-      .u16(2).u16(8).u16(1).u16(1).text("shuffle").zeros(1).u32(4).u32(0)
-      .u16(1).u16(8).u16(1).u16(1).text("deflate").zeros(1).u32(6).u32(0)
-      .u16(3).u16(0).u16(0).u16(0);
-  const Writer version2 = Writer().u8(2).u8(3).u16(2).u16(1).u16(1).u32(4).u16(1).u16(1).u16(1).u32(6).u16(3).u16(0).u16(0);
+  const Writer version1 = Writer()
+                              .u8(1)
+                              .u8(3)
+                              .zeros(6)
+                              .u16(2)
+                              .u16(8)
+                              .u16(1)
+                              .u16(1)
+                              .text("shuffle")
+                              .zeros(1)
+                              .u32(4)
+                              .u32(0)
+                              .u16(1)
+                              .u16(8)
+                              .u16(1)
+                              .u16(1)
+                              .text("deflate")
+                              .zeros(1)
+                              .u32(6)
+                              .u32(0)
+                              .u16(3)
+                              .u16(0)
+                              .u16(0)
+                              .u16(0);
+  const Writer version2 =
+      Writer().u8(2).u8(3).u16(2).u16(1).u16(1).u32(4).u16(1).u16(1).u16(1).u32(6).u16(3).u16(0).u16(0);
   const std::vector<Filter> expected = {
       {Filter::Kind::kShuffle, 4}, {Filter::Kind::kDeflate, 0}, {Filter::Kind::kFletcher32, 0}};
   for (const Writer& message : {version1, version2}) {

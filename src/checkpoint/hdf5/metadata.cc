@@ -31,9 +31,10 @@ Metadata::Metadata(const File& file) : file_(file) {
 Status Metadata::charge(std::uint64_t bytes) {
   if (bytes > left_) {
     left_ = 0;
-    return resource_exhausted("reading the metadata takes more than {} for a file of {} (objects that refer to each "
-                              "other many times over?)",
-                              format_bytes(budget_), format_bytes(file_.size()));
+    return resource_exhausted(
+        "reading the metadata takes more than {} for a file of {} (objects that refer to each "
+        "other many times over?)",
+        format_bytes(budget_), format_bytes(file_.size()));
   }
   left_ -= bytes;
   return {};

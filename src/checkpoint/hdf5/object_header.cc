@@ -133,8 +133,8 @@ class HeaderReader {
     const std::uint64_t size = cursor.length();
     SHARDWISE_RETURN_IF_ERROR(cursor.status());
     if (offset > metadata_.format().end || size > metadata_.format().end - offset) {
-      return cursor.error(format("leads to {} bytes from byte {} on, beyond the end at {}", size, offset,
-                                 metadata_.format().end));
+      return cursor.error(
+          format("leads to {} bytes from byte {} on, beyond the end at {}", size, offset, metadata_.format().end));
     }
     if (size == 0) return cursor.error("leads to a block without bytes");
     pending_.push_back({offset, offset + size});
@@ -153,12 +153,12 @@ class HeaderReader {
 
 std::string_view to_string(MessageType type) {
   constexpr std::array<std::string_view, kLastKnownType + 1> kNames = {
-      "NIL message",           "dataspace message",        "link info message",   "datatype message",
-      "old fill message",      "fill value message",       "link message",        "external files message",
-      "layout message",        "bogus message",            "group info message",  "filter pipeline message",
-      "attribute message",     "comment message",          "old time message",    "shared table message",
-      "continuation message",  "symbol table message",     "time message",        "B-tree K message",
-      "driver message",        "attribute info message",   "reference count",     "file space message",
+      "NIL message",          "dataspace message",      "link info message",  "datatype message",
+      "old fill message",     "fill value message",     "link message",       "external files message",
+      "layout message",       "bogus message",          "group info message", "filter pipeline message",
+      "attribute message",    "comment message",        "old time message",   "shared table message",
+      "continuation message", "symbol table message",   "time message",       "B-tree K message",
+      "driver message",       "attribute info message", "reference count",    "file space message",
       "cache image message"};
   const auto index = static_cast<std::size_t>(type);
   return index < kNames.size() ? kNames[index] : "unknown message";

@@ -66,13 +66,13 @@ struct ObjectHeader {
   ObjectHeader& operator=(ObjectHeader&&) = default;
 
   bool has(MessageType type) const;
-  // The only message of a type, or nullptr. Errors: DATA_LOSS when there are several; UNIMPLEMENTED when it is shared, that
-  // is, kept elsewhere (a committed datatype, for one).
+  // The only message of a type, or nullptr. Errors: DATA_LOSS when there are several; UNIMPLEMENTED when it is shared,
+  // that is, kept elsewhere (a committed datatype, for one).
   Result<const Message*> find(MessageType type) const;
 };
 
-// Reads the header at `offset` with its continuations, whose checksums are verified. Errors: DATA_LOSS; UNIMPLEMENTED for
-// a message that its writer forbids to ignore; RESOURCE_EXHAUSTED.
+// Reads the header at `offset` with its continuations, whose checksums are verified. Errors: DATA_LOSS; UNIMPLEMENTED
+// for a message that its writer forbids to ignore; RESOURCE_EXHAUSTED.
 Result<ObjectHeader> read_object_header(Metadata& metadata, std::uint64_t offset);
 
 }  // namespace shardwise::hdf5

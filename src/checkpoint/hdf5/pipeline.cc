@@ -18,15 +18,15 @@ constexpr std::uint16_t kFirstRegisteredId = 256;
 
 std::string_view known_name(std::uint16_t id) {
   constexpr std::array<std::pair<std::uint16_t, std::string_view>, 10> kNames = {{{4, "szip"},
-                                                                                 {5, "nbit"},
-                                                                                 {6, "scaleoffset"},
-                                                                                 {305, "lzo"},
-                                                                                 {307, "bzip2"},
-                                                                                 {32000, "lzf"},
-                                                                                 {32001, "blosc"},
-                                                                                 {32004, "lz4"},
-                                                                                 {32015, "zstd"},
-                                                                                 {32026, "blosc2"}}};
+                                                                                  {5, "nbit"},
+                                                                                  {6, "scaleoffset"},
+                                                                                  {305, "lzo"},
+                                                                                  {307, "bzip2"},
+                                                                                  {32000, "lzf"},
+                                                                                  {32001, "blosc"},
+                                                                                  {32004, "lz4"},
+                                                                                  {32015, "zstd"},
+                                                                                  {32026, "blosc2"}}};
   for (const auto& [known, name] : kNames) {
     if (known == id) return name;
   }
@@ -46,12 +46,15 @@ Result<Filter> read_filter(Cursor& cursor, std::uint8_t version) {
   if (version == 1 && value_count % 2 != 0) cursor.skip(4);
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   switch (id) {
-    case kDeflateId: return Filter{Filter::Kind::kDeflate, 0};
-    case kFletcher32Id: return Filter{Filter::Kind::kFletcher32, 0};
+    case kDeflateId:
+      return Filter{Filter::Kind::kDeflate, 0};
+    case kFletcher32Id:
+      return Filter{Filter::Kind::kFletcher32, 0};
     case kShuffleId:
       if (first_value == 0) return cursor.error("shuffle without the size of an element");
       return Filter{Filter::Kind::kShuffle, first_value};
-    default: return unimplemented("filter {} ({})", id, known_name(id));
+    default:
+      return unimplemented("filter {} ({})", id, known_name(id));
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace shardwise::hdf5 {
 
-// Filters in the order of writing. Versions 1 and 2. Errors: DATA_LOSS; UNIMPLEMENTED for a filter that is none of deflate,
-// shuffle and fletcher32, named.
+// Filters in the order of writing. Versions 1 and 2. Errors: DATA_LOSS; UNIMPLEMENTED for a filter that is none of
+// deflate, shuffle and fletcher32, named.
 Result<std::vector<Filter>> read_pipeline(Cursor& cursor);
 
 }  // namespace shardwise::hdf5

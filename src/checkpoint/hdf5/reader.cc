@@ -55,7 +55,8 @@ class TreeReader {
     if (superblock.extension == kUndefined) return {};
     const auto header = read_object_header(metadata_, superblock.extension);
     if (!header.ok()) return header.status().with_context("superblock extension");
-    if (header->has(MessageType::kDriver)) return unimplemented("superblock extension: data in several files (driver information)");
+    if (header->has(MessageType::kDriver))
+      return unimplemented("superblock extension: data in several files (driver information)");
     SHARDWISE_ASSIGN_OR_RETURN(const Message* ranks, header->find(MessageType::kBTreeK));
     if (ranks == nullptr) return {};
     Cursor cursor = ranks->cursor(metadata_.format());

@@ -13,13 +13,13 @@
 namespace shardwise::hdf5 {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::FileBuilder;
-using testing::TestChunk;
 using testing::header_v1;
 using testing::header_v2;
-using testing::Writer;
-using ::testing::ElementsAre;
 using ::testing::Pair;
+using testing::TestChunk;
+using testing::Writer;
 
 Result<Contents> read_bytes(const std::string& file, const OpenOptions& options = {}) {
   return read(MemoryFile("m.h5", file), options);
@@ -89,7 +89,8 @@ TEST(Read, BytesBehindTheEndOfFileAreNotItsBusiness) {
 TEST(Read, ScalarsAndEmptyTensors) {
   FileBuilder builder;
   const std::uint64_t data = builder.add("abcd");
-  const std::uint64_t scalar = builder.add(header_v1({testing::dataspace({}), testing::float32(), testing::contiguous(data, 4)}));
+  const std::uint64_t scalar =
+      builder.add(header_v1({testing::dataspace({}), testing::float32(), testing::contiguous(data, 4)}));
   const std::uint64_t empty =
       builder.add(header_v1({testing::dataspace({0, 3}), testing::float32(), testing::contiguous(kUndefined, 0)}));
   const auto contents = read_bytes(builder.finish(builder.add_group({{"empty", empty}, {"scalar", scalar}}, "root")));
@@ -104,8 +105,8 @@ TEST(Read, ScalarsAndEmptyTensors) {
 
 TEST(Read, NeverWrittenIsOneFillExtent) {
   FileBuilder builder;
-  const auto contents = read_bytes(file_with(builder, {testing::dataspace({2, 3}), testing::float32(), testing::fill("abcd"),
-                                                       testing::contiguous(kUndefined, 24)}));
+  const auto contents = read_bytes(file_with(builder, {testing::dataspace({2, 3}), testing::float32(),
+                                                       testing::fill("abcd"), testing::contiguous(kUndefined, 24)}));
   ASSERT_THAT(contents, IsOk());
   const TensorInfo& tensor = contents->datasets[0];
   EXPECT_EQ(tensor.fill, "abcd");
@@ -154,10 +155,10 @@ TEST(Read, VariableLengthStringsComeFromTheGlobalHeap) {
   heap.u16(0).u16(0).u32(0).u64(16);
   const std::uint64_t collection = builder.add(heap);
   const std::uint64_t data = builder.add("abcd");
-  const auto contents = read_bytes(
-      file_with(builder, {testing::dataspace({2}), testing::opaque(2), testing::contiguous(data, 4),
-                          testing::heap_attribute("a", 5, collection, 1), testing::heap_attribute("b", 3, collection, 1),
-                          testing::heap_attribute("c", 0, 0, 0), testing::heap_attribute("dtype", 8, collection, 2)}));
+  const auto contents = read_bytes(file_with(
+      builder, {testing::dataspace({2}), testing::opaque(2), testing::contiguous(data, 4),
+                testing::heap_attribute("a", 5, collection, 1), testing::heap_attribute("b", 3, collection, 1),
+                testing::heap_attribute("c", 0, 0, 0), testing::heap_attribute("dtype", 8, collection, 2)}));
   ASSERT_THAT(contents, IsOk());
   EXPECT_EQ(contents->datasets[0].dtype, DType::kBfloat16);
   EXPECT_THAT(contents->dataset_attributes[0],
@@ -176,8 +177,9 @@ TEST(Read, FixedStringsEndAsTheirTypeSays) {
   const auto contents = read_bytes(builder.finish(builder.add_group(
       {}, "root", {attribute("a", 0, "x\0y "sv), attribute("b", 1, "x\0y \0\0"sv), attribute("c", 2, "x\0y  "sv)})));
   ASSERT_THAT(contents, IsOk());
-  EXPECT_THAT(contents->groups[0].attributes,
-              ElementsAre(Pair("a", ElementsAre("x")), Pair("b", ElementsAre("x\0y "sv)), Pair("c", ElementsAre("x\0y"sv))));
+  EXPECT_THAT(
+      contents->groups[0].attributes,
+      ElementsAre(Pair("a", ElementsAre("x")), Pair("b", ElementsAre("x\0y "sv)), Pair("c", ElementsAre("x\0y"sv))));
 }
 
 TEST(Read, HardLinksShowTheObjectUnderEachName) {
@@ -216,8 +218,17 @@ TEST(Read, Version3SuperblockHasAChecksum) {
   const std::uint64_t vector = builder.add_vector({1, 2}, "v");
   const std::uint64_t root = builder.add_group({{"v", vector}}, "root");
   std::string file = builder.finish(root);
-  const Writer superblock = Writer().text({"\x89HDF\r\n\x1a\n", 8}).u8(3).u8(8).u8(8).u8(0).u64(0).u64(kUndefined)
-                                .u64(file.size()).u64(root).checksum();
+  const Writer superblock = Writer()
+                                .text({"\x89HDF\r\n\x1a\n", 8})
+                                .u8(3)
+                                .u8(8)
+                                .u8(8)
+                                .u8(0)
+                                .u64(0)
+                                .u64(kUndefined)
+                                .u64(file.size())
+                                .u64(root)
+                                .checksum();
   file.replace(0, superblock.size(), superblock.bytes());
   EXPECT_THAT(read_bytes(file), IsOk());
   file[20] ^= 1;
@@ -239,8 +250,8 @@ TEST(Read, ChunksAndTheGapsBetweenThem) {
   FileBuilder builder;
   const std::uint64_t data = builder.add(std::string(32, 'x'));
   const std::uint64_t tree = builder.add(testing::chunk_node(0, {{4, 16, data}, {16, 16, data + 16}}, 20));
-  const auto contents = read_bytes(
-      file_with(builder, {testing::dataspace({18}), testing::float32(), testing::chunked(tree, {4}, 4), testing::fill("abcd")}));
+  const auto contents = read_bytes(file_with(
+      builder, {testing::dataspace({18}), testing::float32(), testing::chunked(tree, {4}, 4), testing::fill("abcd")}));
   ASSERT_THAT(contents, IsOk());
   const TensorInfo& tensor = contents->datasets[0];
   ASSERT_EQ(tensor.extents.size(), 4u);
@@ -263,7 +274,8 @@ TEST(Read, FilteredChunksKeepTheirFiltersAndMasks) {
   FileBuilder builder;
   const std::uint64_t data = builder.add(std::string(40, 'x'));
   const std::uint64_t tree = builder.add(testing::chunk_node(0, {{0, 7, data}, {4, 16, data + 7, 2}}, 8));
-  const testing::TestMessage pipeline{0x0b, Writer().u8(2).u8(2).u16(2).u16(0).u16(1).u32(4).u16(1).u16(0).u16(1).u32(6)};
+  const testing::TestMessage pipeline{0x0b,
+                                      Writer().u8(2).u8(2).u16(2).u16(0).u16(1).u32(4).u16(1).u16(0).u16(1).u32(6)};
   const auto contents = read_bytes(
       file_with(builder, {testing::dataspace({8}), testing::float32(), testing::chunked(tree, {4}, 4), pipeline}));
   ASSERT_THAT(contents, IsOk());

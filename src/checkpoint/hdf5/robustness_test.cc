@@ -16,27 +16,44 @@ using testing::header_v1;
 using testing::header_v2;
 using testing::Writer;
 
-// Groups, attributes in a global heap, filtered chunks with gaps, a continuation, compact and opaque data: every structure
-// that version 0 files have.
+// Groups, attributes in a global heap, filtered chunks with gaps, a continuation, compact and opaque data: every
+// structure that version 0 files have.
 std::string old_style_file() {
   FileBuilder builder;
-  const std::uint64_t heap = builder.add(Writer().text("GCOL").u8(1).zeros(3).u64(56).u16(1).u16(0).u32(0).u64(8)
-                                             .text("bfloat16").u16(0).u16(0).u32(0).u64(16));
+  const std::uint64_t heap = builder.add(Writer()
+                                             .text("GCOL")
+                                             .u8(1)
+                                             .zeros(3)
+                                             .u64(56)
+                                             .u16(1)
+                                             .u16(0)
+                                             .u32(0)
+                                             .u64(8)
+                                             .text("bfloat16")
+                                             .u16(0)
+                                             .u16(0)
+                                             .u32(0)
+                                             .u64(16));
   const std::uint64_t data = builder.add(std::string(64, 'x'));
-  const std::uint64_t bfloat = builder.add(header_v1({testing::dataspace({2}), testing::opaque(2), testing::contiguous(data, 4),
-                                                      testing::heap_attribute("dtype", 8, heap, 1)}));
+  const std::uint64_t bfloat =
+      builder.add(header_v1({testing::dataspace({2}), testing::opaque(2), testing::contiguous(data, 4),
+                             testing::heap_attribute("dtype", 8, heap, 1)}));
   const std::uint64_t left = builder.add(testing::chunk_node(0, {{0, 9, data}}, 4));
   const std::uint64_t right = builder.add(testing::chunk_node(0, {{8, 16, data + 16, 2}}, 12));
   const std::uint64_t tree = builder.add(testing::chunk_node(1, {{0, 9, left}, {8, 16, right}}, 12));
-  const testing::TestMessage pipeline{0x0b, Writer().u8(1).u8(2).zeros(6).u16(2).u16(0).u16(1).u16(1).u32(4).u32(0)
-                                                .u16(1).u16(0).u16(1).u16(1).u32(6).u32(0)};
+  const testing::TestMessage pipeline{
+      0x0b,
+      Writer().u8(1).u8(2).zeros(6).u16(2).u16(0).u16(1).u16(1).u32(4).u32(0).u16(1).u16(0).u16(1).u16(1).u32(6).u32(
+          0)};
   const std::string rest = testing::messages_v1({pipeline, testing::fill("abcd")});
   const std::uint64_t block = builder.add(rest);
-  const std::uint64_t chunks = builder.add(header_v1({testing::dataspace({11}), testing::float32(),
-                                                      testing::chunked(tree, {4}, 4), testing::continuation(block, rest.size())}));
+  const std::uint64_t chunks =
+      builder.add(header_v1({testing::dataspace({11}), testing::float32(), testing::chunked(tree, {4}, 4),
+                             testing::continuation(block, rest.size())}));
   const std::uint64_t compact = builder.add(header_v1(
       {testing::dataspace({2, 1}), testing::fixed_point(2, true), {0x08, Writer().u8(3).u8(0).u16(4).u32(7)}}));
-  const std::uint64_t group = builder.add_group({{"0", bfloat}, {"1", chunks}}, "g", {testing::text_attribute("name", "dense")});
+  const std::uint64_t group =
+      builder.add_group({{"0", bfloat}, {"1", chunks}}, "g", {testing::text_attribute("name", "dense")});
   return builder.finish(builder.add_group({{"c", compact}, {"g", group}}, "root"));
 }
 
@@ -44,15 +61,16 @@ std::string old_style_file() {
 std::string new_style_file() {
   FileBuilder builder;
   const std::uint64_t data = builder.add("0123abcd");
-  const std::uint64_t dataset =
-      builder.add(header_v2({{0x01, Writer().u8(2).u8(1).u8(1).u8(1).u64(2).u64(2)}, testing::float32(),
-                             {0x08, Writer().u8(4).u8(1).u64(data).u64(8)}, {0x05, Writer().u8(3).u8(0x0a)}}));
-  return builder.finish(builder.add(header_v2(
-      {{0x02, Writer().u8(0).u8(0).u64(kUndefined).u64(kUndefined)}, {0x06, Writer().u8(1).u8(0).u8(1).text("v").u64(dataset)}})));
+  const std::uint64_t dataset = builder.add(header_v2({{0x01, Writer().u8(2).u8(1).u8(1).u8(1).u64(2).u64(2)},
+                                                       testing::float32(),
+                                                       {0x08, Writer().u8(4).u8(1).u64(data).u64(8)},
+                                                       {0x05, Writer().u8(3).u8(0x0a)}}));
+  return builder.finish(builder.add(header_v2({{0x02, Writer().u8(0).u8(0).u64(kUndefined).u64(kUndefined)},
+                                               {0x06, Writer().u8(1).u8(0).u8(1).text("v").u64(dataset)}})));
 }
 
-// What a caller relies on, whatever the file: ranges inside the file, boxes inside the shape and as many elements in them
-// as the tensor has.
+// What a caller relies on, whatever the file: ranges inside the file, boxes inside the shape and as many elements in
+// them as the tensor has.
 void expect_sound(const Contents& contents, std::uint64_t file_size) {
   ASSERT_EQ(contents.datasets.size(), contents.dataset_attributes.size());
   for (const TensorInfo& tensor : contents.datasets) {

@@ -39,8 +39,8 @@ Status set_extent(std::uint64_t stored_base, std::uint64_t stored_end, const Met
   }
   const auto end = checked_add(format.base, stored_end - stored_base);
   if (!end || *end > size) {
-    return data_loss("{} at byte {}: says that the file has {} bytes after it, there are {} (truncated download?)", kWhat,
-                     format.base, stored_end - stored_base, size - format.base);
+    return data_loss("{} at byte {}: says that the file has {} bytes after it, there are {} (truncated download?)",
+                     kWhat, format.base, stored_end - stored_base, size - format.base);
   }
   format.end = *end;
   return {};
@@ -118,8 +118,8 @@ Result<Superblock> read_superblock(Metadata& metadata) {
   const std::uint32_t version = cursor.u8();
   SHARDWISE_RETURN_IF_ERROR(cursor.status());
   if (version > 3) return unimplemented("{} at byte {}: version {}; 0 to 3 are supported", kWhat, *at, version);
-  auto superblock = version < 2 ? read_old(cursor, version, metadata, format)
-                                : read_new(cursor, version, metadata, record, format);
+  auto superblock =
+      version < 2 ? read_old(cursor, version, metadata, format) : read_new(cursor, version, metadata, record, format);
   if (!superblock.ok()) return superblock;
   if (superblock->root_header == kUndefined) return cursor.error("the root group has no address");
   metadata.format() = format;

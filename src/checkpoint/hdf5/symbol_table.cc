@@ -63,7 +63,8 @@ class GroupPolicy {
     if (cache_type > kLastCacheType) return cursor.error(format("an entry with cache type {}", cache_type));
     if (cache_type == kSymbolicLink) return unimplemented("'{}': Not allowed: H5 file with SoftLink", printable(name));
     if (!links_.empty() && !(links_.back().name < name)) {
-      return cursor.error(format("names '{}' and '{}' are out of order", printable(links_.back().name), printable(name)));
+      return cursor.error(
+          format("names '{}' and '{}' are out of order", printable(links_.back().name), printable(name)));
     }
     if (!(low < name) || high < name) {
       return cursor.error(format("name '{}' is outside the keys '{}' and '{}' of its B-tree", printable(name),

@@ -9,8 +9,8 @@
 
 namespace shardwise::hdf5 {
 
-// The links of the group with that symbol table message, in the order of their names, which is checked. Errors: DATA_LOSS;
-// UNIMPLEMENTED for soft links.
+// The links of the group with that symbol table message, in the order of their names, which is checked. Errors:
+// DATA_LOSS; UNIMPLEMENTED for soft links.
 Result<std::vector<Link>> read_symbol_table(Metadata& metadata, const Message& message);
 
 }  // namespace shardwise::hdf5
