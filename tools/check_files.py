@@ -29,7 +29,7 @@ def problems(path):
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS and path.suffix not in FREE_WIDTH:
             yield f"line {number} has {len(line)} columns; the limit is {MAX_COLUMNS}"
-        if line != line.rstrip() or "\t" in line:
+        if path.suffix != ".py" and (line != line.rstrip() or "\t" in line):
             yield f"line {number} ends with a blank or holds a tab"
 
 
