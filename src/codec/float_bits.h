@@ -55,6 +55,7 @@ constexpr std::uint64_t widen(typename F::Bits bits) {
 template <typename F>
 constexpr typename F::Bits round(std::uint64_t bits) {
   using Bits = typename F::Bits;
+  if constexpr (F::kFraction == F64::kFraction) return bits;
   const std::uint64_t sign = (bits >> 63) << F::kSignShift;
   const std::uint64_t magnitude = bits & F64::kMagnitude;
   if (magnitude == F64::kInfinity) return static_cast<Bits>(sign | F::kInfinity);

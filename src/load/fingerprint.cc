@@ -9,8 +9,6 @@
 namespace shardwise {
 namespace {
 
-constexpr std::uint64_t kPiece = 1_MiB;  // copied to the host at a time, from devices the host cannot address
-
 // The box in units: packed bytes for sub-byte types, whose last dimension (or all, when whole) counts in bytes.
 struct Units {
   Shape shape;

@@ -105,7 +105,7 @@ TEST_F(LoadTest, ArraysOutliveTheLoadAndFreeTheirMemoryLast) {
     kept = loaded->arrays[0];
   }
   EXPECT_EQ(in_use(), 1024u * 256 * 4);
-  EXPECT_EQ(shard_bytes(*kept, 3), checkpoint_.values("rows").substr(768 * 256 * 4));
+  EXPECT_EQ(shard_bytes(*kept, 3), checkpoint_.values("rows").substr(768UL * 256 * 4));
   kept.reset();
   EXPECT_EQ(in_use(), 0u);
 }
@@ -237,7 +237,7 @@ TEST_F(LoadTest, ABlockLargerThanTheStagingIsDecodedPieceByPiece) {
   EXPECT_LE(loaded->statistics.staging_peak_bytes, kMinStaging);
   for (std::size_t d = 0; d < 4; ++d) {
     std::string expected;
-    for (std::size_t row = 0; row < 3072; ++row) expected += values.substr((row * 2048 + d * 512) * 4, 512 * 4);
+    for (std::size_t row = 0; row < 3072; ++row) expected += values.substr((row * 2048 + d * 512) * 4, 512UL * 4);
     EXPECT_TRUE(shard_bytes(loaded->arrays[0], d) == expected) << "device " << d;
   }
   EXPECT_EQ(*fingerprint(loaded->arrays[0]), *loaded->fingerprints[0]);
@@ -302,7 +302,7 @@ TEST_F(LoadTest, DevicesWithoutHostAddressesAreFilledThroughTheSeam) {
   };
   const std::string rows = MemoryCheckpoint::convert(checkpoint_.values("rows"), DType::kFloat32, DType::kBfloat16);
   for (std::size_t d = 0; d < 4; ++d) {
-    EXPECT_TRUE(read_back(loaded->arrays[0], d) == rows.substr(d * 1024 * 256 * 2, 1024 * 256 * 2));
+    EXPECT_TRUE(read_back(loaded->arrays[0], d) == rows.substr(d * 1024 * 256 * 2, 1024UL * 256 * 2));
     EXPECT_EQ(read_back(loaded->arrays[1], d),
               expected_shard(checkpoint_.values("columns"), transposed, loaded->arrays[1].box(d), 4));
     EXPECT_EQ(read_back(loaded->arrays[2], d), checkpoint_.values("whole"));
@@ -318,7 +318,7 @@ class DiskLoadTest : public testing::Test {
     char name[] = "/var/tmp/shardwise-load-XXXXXX";
     path_ = std::string(mkdtemp(name)) + "/weights";
     // An odd place to begin and an odd end, so that no alignment helps.
-    values_.resize(5'000'003 * 4);
+    values_.resize(5'000'003UL * 4);
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<char>((i * 2654435761u) >> 13);
     std::ofstream(path_, std::ios::binary) << std::string(13, 'h') << values_;
     catalog_.format = "test";

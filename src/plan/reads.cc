@@ -34,7 +34,7 @@ void order(std::vector<FiledSegment>& segments) {
   std::sort(keys.begin(), keys.end());
   std::vector<FiledSegment> sorted;
   sorted.reserve(segments.size());
-  for (const auto& key : keys) sorted.push_back(std::move(segments[key.second.second]));
+  for (const auto& key : keys) sorted.push_back(segments[key.second.second]);
   segments = std::move(sorted);
 }
 
@@ -42,7 +42,7 @@ void order(std::vector<FiledSegment>& segments) {
 
 void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
   order(segments);
-  for (FiledSegment& next : segments) {
+  for (const FiledSegment& next : segments) {
     const ByteRange range = next.segment.range;
     Read* last = plan.reads.empty() ? nullptr : &plan.reads.back();
     const bool same_file = last != nullptr && last->file == next.file;
@@ -56,7 +56,7 @@ void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
     } else {
       plan.reads.push_back({next.file, range, static_cast<std::uint32_t>(plan.segments.size()), 1});
     }
-    plan.segments.push_back(std::move(next.segment));
+    plan.segments.push_back(next.segment);
   }
   WindowCursor cursor(plan);
   for (Window window; cursor.next(window);) {

@@ -219,7 +219,7 @@ class SegmentMaker {
       for (std::int64_t e : block) segment.element_count *= static_cast<std::uint64_t>(e);
       segment.box = static_cast<std::uint32_t>(plan_.boxes.size());
       plan_.boxes.push_back(extent.box);
-      segments_.push_back({extent.file, tensor_index(), std::move(segment)});
+      segments_.push_back({extent.file, tensor_index(), segment});
     }
     return Status();
   }
