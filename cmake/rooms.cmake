@@ -9,6 +9,9 @@ target_compile_options(shardwise_development INTERFACE
 if(SHARDWISE_SANITIZE)
   add_compile_options(-fsanitize=${SHARDWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SHARDWISE_SANITIZE})
+  if(SHARDWISE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-tsan)  # fences inside the standard library's shared_ptr
+  endif()
 endif()
 
 function(shardwise_room path)
