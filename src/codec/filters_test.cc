@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "codec/dispatch_testing.h"
 #include "codec/filter_testing.h"
 
 namespace shardwise {
@@ -52,6 +53,7 @@ TEST(DecodeBlock, UndoesEveryChain) {
       for (std::uint32_t skipped : {0u, 1u, 2u, 5u}) {
         const Bytes plain = filter_testing::compressible_bytes(size, random);
         Bytes decoded(size, std::byte{0xaa});
+        const dispatch_testing::RandomTarget target(random());
         const Status status = decode(steps, skipped, filter_testing::encode(steps, skipped, plain), decoded);
         ASSERT_TRUE(status.ok()) << status.to_string() << " size " << size << " steps " << steps.size();
         ASSERT_EQ(decoded, plain) << " size " << size << " steps " << steps.size() << " skipped " << skipped;

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "codec/dispatch_testing.h"
+
 namespace shardwise {
 namespace {
 
@@ -43,6 +45,15 @@ TEST(FingerprintSum, IsTheSameForAnyPartitionInAnyOrder) {
     }
     sums[0].merge(FingerprintSum::from_sum(sums[1].sum()));
     ASSERT_EQ(sums[0].sum(), whole_sum(bytes, width)) << round;
+  }
+}
+
+TEST(FingerprintSum, IsTheSameOnEveryInstructionSet) {
+  std::mt19937_64 random(4);
+  for (std::size_t size : {0u, 1u, 3u, 4u, 31u, 64u, 127u, 4095u, 4096u, 4097u, 30011u}) {
+    const Bytes bytes = random_bytes(size, random);
+    const std::uint64_t expected = whole_sum(bytes, 1);
+    dispatch_testing::for_each_target([&] { ASSERT_EQ(whole_sum(bytes, 1), expected) << size; });
   }
 }
 

@@ -91,8 +91,8 @@ void copy_rows(const Rows& rows, const std::byte* source, std::byte* target, Sto
 
 // Tiles pass through a block on the stack, so that the target is written in runs of several lines.
 void transpose(const Matrix& m, const std::byte* source, std::byte* target, Stores stores) {
-  constexpr std::uint64_t kRun = 256;    // bytes of a tile side by side in the target
-  constexpr std::uint64_t kBeside = 64;  // elements of a tile side by side in the source
+  constexpr std::uint64_t kRun = 256;  // bytes of a tile side by side in the target
+  constexpr std::uint64_t kBeside = kMaxBlockBeside;
   alignas(kLine) std::array<std::byte, kRun * kBeside> tile;
   const TransposeBlock transpose_block = find_transpose_block(m.width);
   const std::uint64_t along = kRun / m.width;

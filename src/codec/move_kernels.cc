@@ -8,15 +8,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "codec/plain_move.h"
+
+// Per target.
+#include "codec/exchange-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shardwise::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
+// Vectors without a fixed size cannot be kept in arrays.
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 
 void stream_bytes(const std::byte* source, std::byte* target, std::size_t count) { std::memcpy(target, source, count); }
 
@@ -27,27 +32,24 @@ void transpose_block(const Matrix& m, const std::byte* source, std::byte* target
 
 #else
 
-#if HWY_HAVE_SCALABLE
-inline constexpr std::size_t kVectorBytes = 16;
-#else
 inline constexpr std::size_t kVectorBytes = HWY_MAX_BYTES < 32 ? 16 : 32;
-#endif
 inline constexpr std::size_t kLine = 64;
+
+template <class D, std::size_t... kVector>
+HWY_INLINE void stream_line(D d, const std::uint8_t* source, std::uint8_t* target, std::index_sequence<kVector...>) {
+  (hn::Stream(hn::LoadU(d, source + kVector * kVectorBytes), d, target + kVector * kVectorBytes), ...);
+}
 
 // Whole cache lines go out by stores that do not read the line first and leave no copy in the caches.
 void stream_bytes(const std::byte* source, std::byte* target, std::size_t count) {
   const hn::CappedTag<std::uint8_t, kVectorBytes> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr std::size_t kVectors = kLine / kVectorBytes;
   const std::size_t head = std::min(count, (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine);
   if (head != 0) std::memcpy(target, source, head);
   const auto* from = reinterpret_cast<const std::uint8_t*>(source + head);
   auto* to = reinterpret_cast<std::uint8_t*>(target + head);
   std::size_t left = count - head;
   for (; left >= kLine; left -= kLine, from += kLine, to += kLine) {
-    V line[kVectors];
-    for (std::size_t i = 0; i < kVectors; ++i) line[i] = hn::LoadU(d, from + i * kVectorBytes);
-    for (std::size_t i = 0; i < kVectors; ++i) hn::Stream(line[i], d, to + i * kVectorBytes);
+    stream_line(d, from, to, std::make_index_sequence<kLine / kVectorBytes>());
   }
   if (left != 0) std::memcpy(to, from, left);
 }
@@ -66,28 +68,41 @@ HWY_INLINE hn::Vec<D> load_rows(D d, const std::byte* row, std::int64_t far) {
   }
 }
 
-// With n elements in 16 bytes: log2(n) rounds, each pairing row i with row i + n/2, exchange the bits of an element's
-// address that count rows with those that count columns.
+template <typename T, std::size_t... kRow>
+HWY_INLINE void transpose_rows(const std::byte* source, std::int64_t source_step, std::byte* target,
+                               std::int64_t target_step, std::index_sequence<kRow...> all) {
+  const hn::CappedTag<T, kVectorBytes / sizeof(T)> d;
+  constexpr std::size_t kSide = sizeof...(kRow);
+  const std::int64_t far = static_cast<std::int64_t>(kSide) * source_step;
+  Vectors<hn::Vec<decltype(d)>, kSide> rows = {
+      {load_rows(d, source + static_cast<std::int64_t>(kRow) * source_step, far)...}};
+  rows = exchange_all(d, rows, all);
+  (hn::StoreU(rows.at[kRow], d, reinterpret_cast<T*>(target + static_cast<std::int64_t>(kRow) * target_step)), ...);
+}
+
 template <typename T>
 HWY_INLINE void transpose_square(const std::byte* source, std::int64_t source_step, std::byte* target,
                                  std::int64_t target_step) {
-  const hn::CappedTag<T, kVectorBytes / sizeof(T)> d;
-  constexpr std::size_t kSide = 16 / sizeof(T);
-  hn::Vec<decltype(d)> rows[kSide];
-  hn::Vec<decltype(d)> next[kSide];
-  const std::int64_t far = static_cast<std::int64_t>(kSide) * source_step;
-  for (std::size_t i = 0; i < kSide; ++i) {
-    rows[i] = load_rows(d, source + static_cast<std::int64_t>(i) * source_step, far);
-  }
-  for (std::size_t round = 1; round < kSide; round *= 2) {
-    for (std::size_t i = 0; i < kSide / 2; ++i) {
-      next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + kSide / 2]);
-      next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + kSide / 2]);
+  transpose_rows<T>(source, source_step, target, target_step, std::make_index_sequence<16 / sizeof(T)>());
+}
+
+// Rows of a source whose step is a multiple of a page compete for few places in the caches, so each group of rows is
+// first brought together, while the next group's are called for.
+template <typename T>
+HWY_INLINE void gather_strip(const Matrix& m, std::uint64_t rows, std::size_t bytes, const std::byte* source,
+                             std::byte* strip, std::size_t strip_step) {
+  const hn::CappedTag<std::uint8_t, kVectorBytes> d;
+  const std::int64_t ahead = static_cast<std::int64_t>(rows) * m.source_step;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(source + ahead + i);
+    std::size_t i = 0;
+    for (; i + kVectorBytes <= bytes; i += kVectorBytes) {
+      hn::StoreU(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(source + i)), d,
+                 reinterpret_cast<std::uint8_t*>(strip + i));
     }
-    for (std::size_t i = 0; i < kSide; ++i) rows[i] = next[i];
-  }
-  for (std::size_t i = 0; i < kSide; ++i) {
-    hn::StoreU(rows[i], d, reinterpret_cast<T*>(target + static_cast<std::int64_t>(i) * target_step));
+    if (i != bytes) std::memcpy(strip + i, source + i, bytes - i);
+    source += m.source_step;
+    strip += strip_step;
   }
 }
 
@@ -95,26 +110,26 @@ template <typename T>
 void transpose_block(const Matrix& m, const std::byte* source, std::byte* target) {
   constexpr std::uint64_t kAlong = kVectorBytes / sizeof(T);
   constexpr std::uint64_t kBeside = 16 / sizeof(T);
+  constexpr std::size_t kStep = kMaxBlockBeside * sizeof(T);
+  alignas(kLine) std::byte strip[kAlong * kStep];
   const std::uint64_t along = m.along - m.along % kAlong;
   const std::uint64_t beside = m.beside - m.beside % kBeside;
-  const auto at = [&](std::uint64_t a, std::uint64_t b) {
-    return source + static_cast<std::int64_t>(a) * m.source_step + b * sizeof(T);
-  };
-  const auto to = [&](std::uint64_t a, std::uint64_t b) {
-    return target + static_cast<std::int64_t>(b) * m.target_step + a * sizeof(T);
-  };
   for (std::uint64_t a = 0; a < along; a += kAlong) {
+    const std::byte* from = source + static_cast<std::int64_t>(a) * m.source_step;
+    std::byte* to = target + a * sizeof(T);
+    gather_strip<T>(m, kAlong, m.beside * sizeof(T), from, strip, kStep);
     for (std::uint64_t b = 0; b < beside; b += kBeside) {
-      transpose_square<T>(at(a, b), m.source_step, to(a, b), m.target_step);
+      transpose_square<T>(strip + b * sizeof(T), kStep, to + static_cast<std::int64_t>(b) * m.target_step,
+                          m.target_step);
+    }
+    if (beside != m.beside) {
+      plain_transpose<sizeof(T)>({kAlong, m.beside - beside, kStep, m.target_step, sizeof(T)},
+                                 strip + beside * sizeof(T), to + static_cast<std::int64_t>(beside) * m.target_step);
     }
   }
-  if (beside != m.beside) {
-    plain_transpose<sizeof(T)>({along, m.beside - beside, m.source_step, m.target_step, sizeof(T)}, at(0, beside),
-                               to(0, beside));
-  }
   if (along != m.along) {
-    plain_transpose<sizeof(T)>({m.along - along, m.beside, m.source_step, m.target_step, sizeof(T)}, at(along, 0),
-                               to(along, 0));
+    plain_transpose<sizeof(T)>({m.along - along, m.beside, m.source_step, m.target_step, sizeof(T)},
+                               source + static_cast<std::int64_t>(along) * m.source_step, target + along * sizeof(T));
   }
 }
 

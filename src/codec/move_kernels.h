@@ -13,7 +13,8 @@ namespace shardwise {
 using StreamBytes = void (*)(const std::byte* source, std::byte* target, std::size_t count);
 StreamBytes find_stream_bytes();
 
-// transpose() of a matrix that fits the nearest cache.
+// transpose() of a matrix that fits the nearest cache; matrix.beside is at most kMaxBlockBeside.
+inline constexpr std::uint64_t kMaxBlockBeside = 64;
 using TransposeBlock = void (*)(const Matrix& matrix, const std::byte* source, std::byte* target);
 TransposeBlock find_transpose_block(std::uint64_t width);
 

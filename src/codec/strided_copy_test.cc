@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/dispatch_testing.h"
 #include "codec/float_bits.h"
 
 namespace shardwise {
@@ -179,6 +180,7 @@ void expect_copied_as_defined(const Layout& layout, DType from, DType to, std::m
   const std::int64_t out =
       static_cast<std::int64_t>(skew_out) + layout.target_start * static_cast<std::int64_t>(byte_width(to));
   naive_copy(layout.dims, in, from, expected.data() + out, to);
+  const dispatch_testing::RandomTarget target(random());
   const Status status = strided_copy(layout.dims, in, from, actual.data() + out, to);
   ASSERT_TRUE(status.ok()) << status.to_string();
   std::string text;
@@ -212,6 +214,38 @@ TEST(StridedCopy, ConvertsAnyLayoutAsOneElementAtATimeWould) {
     const DType from = floats ? kFloats[random() % 4] : kIntegers[random() % 9];
     const DType to = floats ? kFloats[random() % 4] : kIntegers[1 + random() % 8];
     ASSERT_NO_FATAL_FAILURE(expect_copied_as_defined(layout, from, to, random)) << i;
+  }
+}
+
+// Large enough for stores past the caches, and for more than one tile in each direction.
+TEST(StridedCopy, CopiesLargeLayoutsToo) {
+  std::mt19937_64 random(3);
+  constexpr DType kFloats[] = {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBfloat16};
+  for (int i = 0; i < 120; ++i) {
+    Layout layout;
+    while (layout.source_elements < 30000 || layout.source_elements > 3000000 || layout.target_elements > 3000000) {
+      layout = LayoutMaker(random).make(1 + random() % 4, std::size_t{1} << 18);
+    }
+    const DType from = i % 2 == 0 ? kMoved[random() % std::size(kMoved)] : kFloats[random() % 4];
+    const DType to = i % 2 == 0 ? from : kFloats[random() % 4];
+    ASSERT_NO_FATAL_FAILURE(expect_copied_as_defined(layout, from, to, random)) << i;
+  }
+}
+
+// Runs of every size up to several lines, at every alignment within one, from rows to rows and to one run.
+TEST(StridedCopy, CopiesRowsOfAnySize) {
+  std::mt19937_64 random(4);
+  for (std::uint64_t run = 1; run <= 600; run += 1 + run / 40) {
+    const std::uint64_t rows = 70000 / run;
+    for (const std::uint64_t step : {run, run + 3, (run + 63) / 64 * 64}) {
+      Layout layout;
+      layout.dims = {{rows, static_cast<std::int64_t>(run + 1 + random() % 200), static_cast<std::int64_t>(step)},
+                     {run, 1, 1}};
+      layout.source_elements = rows * static_cast<std::uint64_t>(layout.dims[0].source_stride);
+      layout.target_elements = rows * step + 64;
+      layout.target_start = static_cast<std::int64_t>(random() % 64);
+      ASSERT_NO_FATAL_FAILURE(expect_copied_as_defined(layout, DType::kUint8, DType::kUint8, random));
+    }
   }
 }
 
