@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/format.h"
-#include "checkpoint/safetensors/dtypes.h"
 #include "checkpoint/json/json.h"
+#include "checkpoint/safetensors/dtypes.h"
 
 namespace shardwise::safetensors {
 namespace {
