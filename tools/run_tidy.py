@@ -1,4 +1,4 @@
-"""Runs clang-tidy over src/ and cli/, sparing files that were found clean before.
+"""Runs clang-tidy over the folders that are held to it, sparing files that were found clean before.
 
     python3 tools/run_tidy.py --build build/release [--jobs N] [FILE...]
 
@@ -39,6 +39,8 @@ def project_text(path, seen):
 
 def key_of(path, common):
     digest = hashlib.sha256(common)
+    if (path.parent / ".clang-tidy").exists():
+        digest.update((path.parent / ".clang-tidy").read_bytes())
     for text in project_text(path, set()):
         digest.update(text.encode())
     return digest.hexdigest()
@@ -55,9 +57,13 @@ def check(path, key, build):
     return clean, run.stdout + run.stderr
 
 
+# Folders that are held to .clang-tidy. The others have not been brought to it yet; a folder that has joins here.
+CHECKED = ["src/base", "src/concurrency", "src/plan", "src/load"]
+
+
 def files_to_check():
-    """Sources of the library and the command; not tests, nor what includes CLI11, which takes a minute a file."""
-    files = sorted(p for folder in ("src", "cli") for p in pathlib.Path(folder).rglob("*.cc"))
+    """Sources of the checked folders; not tests, nor what includes CLI11, which takes a minute a file."""
+    files = sorted(p for folder in CHECKED for p in pathlib.Path(folder).rglob("*.cc"))
     return [p for p in files if not p.name.endswith("_test.cc") and "<CLI/" not in p.read_text()]
 
 

@@ -61,7 +61,7 @@ HWY_INLINE hn::Vec<D32> load_f32(D32 d32, const std::byte* source) {
 
 // Rounds to the nearest multiple of 2^16 on the bits, ties to even; a carry moves into the exponent as it should.
 template <class D32>
-HWY_INLINE void store_bf16(D32 d32, hn::Vec<D32> value, std::byte* target) {
+HWY_INLINE void store_bf16(D32 /*tag*/, hn::Vec<D32> value, std::byte* target) {
   const hn::RebindToUnsigned<D32> du32;
   const hn::RebindToSigned<D32> di32;
   const hn::Rebind<std::uint16_t, D32> du16;

@@ -132,9 +132,9 @@ class HeaderEvents final : public json::Events {
     return {};
   }
 
-  Status metadata_value(json::Scalar value) {
+  Status metadata_value(const json::Scalar& value) {
     if (value.type != json::Type::kString) return wrong_type(value.type);
-    const auto [at, added] = header_.metadata.try_emplace(std::move(metadata_key_), std::move(value.text));
+    const auto [at, added] = header_.metadata.try_emplace(std::move(metadata_key_), value.text);
     if (!added) return data_loss("__metadata__ has the key '{}' twice", printable(at->first));
     return {};
   }
