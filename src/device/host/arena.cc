@@ -62,10 +62,10 @@ Arena::Hole Arena::erase_hole(Holes::iterator at) {
   return hole;
 }
 
-std::optional<std::uint64_t> Arena::allocate(std::uint64_t size) {
+std::byte* Arena::allocate(std::uint64_t size) {
   auto fit = by_size_.lower_bound({size, 0});
   if (fit == by_size_.end()) {
-    if (!grow(size)) return std::nullopt;
+    if (!grow(size)) return nullptr;
     fit = by_size_.lower_bound({size, 0});
   }
   const std::uint64_t begin = fit->second;
@@ -79,10 +79,11 @@ std::optional<std::uint64_t> Arena::allocate(std::uint64_t size) {
   }
   backed_pages_ += segment.cover({begin, end});
   unpoison({begin, end});
-  return begin;
+  return segment.pointer(begin);
 }
 
-void Arena::free(std::uint64_t address, std::uint64_t size) {
+void Arena::free(std::byte* block, std::uint64_t size) {
+  const auto address = reinterpret_cast<std::uint64_t>(block);
   Segment& segment = segment_of(address);
   segment.uncover({address, address + size});
   poison({address, address + size});

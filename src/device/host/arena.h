@@ -1,10 +1,10 @@
 // Arena: the memory of one simulated device; hands out blocks of a virtual address range and gives pages back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -30,10 +30,10 @@ class Arena {
 
   // The address of `size` bytes (a multiple of kGranule, not 0), or nullopt with errno set when the system has no
   // address space left. May throw std::bad_alloc; a hole's addresses may be lost then, but no memory.
-  std::optional<std::uint64_t> allocate(std::uint64_t size);
+  std::byte* allocate(std::uint64_t size);
   // Gives such a block back. Its pages stay backed, for the next block. May throw std::bad_alloc; the block is lost
   // then.
-  void free(std::uint64_t address, std::uint64_t size);
+  void free(std::byte* block, std::uint64_t size);
 
   // Bytes of pages that blocks have covered and that were not given back: no less than what is resident.
   std::uint64_t backed_bytes() const { return backed_pages_ * Segment::page_size(); }

@@ -99,11 +99,11 @@ class HostBuffer final : public Buffer {
 };
 
 Status HostDevice::too_large(std::uint64_t bytes) const {
+  const std::string_view rounding = bytes % Arena::kGranule == 0 ? "" : ", rounded up to a multiple of 64";
   return resource_exhausted(
-      "{}: cannot allocate {} ({} bytes wanted, {} bytes in use, limit {} bytes, so {} bytes are free); spread the "
-      "arrays "
-      "over more devices, raise the device's memory limit, or drop arrays that it still holds",
-      id_, format_bytes(bytes), bytes, in_use_, limit_, limit_ - in_use_);
+      "{}: cannot allocate {} ({} bytes wanted{}, {} bytes in use, limit {} bytes, so {} bytes are free); spread the "
+      "arrays over more devices, raise the device's memory limit, or drop arrays that it still holds",
+      id_, format_bytes(bytes), bytes, rounding, in_use_, limit_, limit_ - in_use_);
 }
 
 // Gives pages back where the arena has more of them than it should (docs/memory.md): without a keeper, when freed ones
@@ -123,8 +123,8 @@ Result<std::byte*> HostDevice::take(std::uint64_t bytes) {
   if (bytes > free || bytes > kUnlimited - Arena::kGranule) return too_large(bytes);
   const std::uint64_t size = round_up(bytes, Arena::kGranule);
   if (size > free) return too_large(bytes);
-  const auto address = arena_.allocate(size);
-  if (!address) {
+  std::byte* const data = arena_.allocate(size);
+  if (data == nullptr) {
     return resource_exhausted("{}: cannot allocate {} ({} bytes wanted, {} bytes in use): {}", id_, format_bytes(bytes),
                               bytes, in_use_, std::generic_category().message(errno));
   }
@@ -132,15 +132,16 @@ Result<std::byte*> HostDevice::take(std::uint64_t bytes) {
   peak_ = std::max(peak_, in_use_);
   settle();
   // Rounding's bytes belong to nobody.
-  host::poison({round_up(*address + bytes, 8), *address + size});
-  return reinterpret_cast<std::byte*>(*address);
+  const auto address = reinterpret_cast<std::uint64_t>(data);
+  host::poison({round_up(address + bytes, 8), address + size});
+  return data;
 }
 
 void HostDevice::release(std::byte* data, std::uint64_t size) noexcept {
   MutexLock lock(mutex_);
   in_use_ -= size;
   try {
-    arena_.free(reinterpret_cast<std::uint64_t>(data), size);
+    arena_.free(data, size);
   } catch (const std::bad_alloc&) {
     return;  // no memory to note the hole: its addresses are not used again
   }

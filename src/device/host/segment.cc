@@ -28,8 +28,6 @@ void each_word(std::uint64_t first, std::uint64_t last, Visit visit) {
   }
 }
 
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 }  // namespace
 
 std::uint64_t Segment::page_size() {
@@ -38,28 +36,28 @@ std::uint64_t Segment::page_size() {
 }
 
 std::unique_ptr<Segment> Segment::reserve(std::uint64_t size, HugePages huge_pages) {
-  std::byte* const base = map_aligned(size, kHugePage, Commit::kOnTouch);
-  if (base == nullptr) return nullptr;
-  const auto address = reinterpret_cast<std::uint64_t>(base);
+  std::byte* const data = map_aligned(size, kHugePage, Commit::kOnTouch);
+  if (data == nullptr) return nullptr;
   try {
-    return std::unique_ptr<Segment>(new Segment(address, size, huge_pages));
+    return std::unique_ptr<Segment>(new Segment(data, size, huge_pages));
   } catch (...) {
-    ::munmap(base, size);
+    ::munmap(data, size);
     throw;
   }
 }
 
-Segment::Segment(std::uint64_t base, std::uint64_t size, HugePages huge_pages)
-    : base_(base),
+Segment::Segment(std::byte* data, std::uint64_t size, HugePages huge_pages)
+    : data_(data),
+      base_(reinterpret_cast<std::uint64_t>(data)),
       size_(size),
       huge_pages_(huge_pages),
       backed_(ceil_div(size / page_size(), 64)),
       live_(size / kHugePage),
       advice_(size / kHugePage, HugePages::kNever) {
-  (void)::madvise(pointer(base_), size_, MADV_NOHUGEPAGE);
+  (void)::madvise(data_, size_, MADV_NOHUGEPAGE);
 }
 
-Segment::~Segment() { ::munmap(pointer(base_), size_); }
+Segment::~Segment() { ::munmap(data_, size_); }
 
 // Calls visit(index, bytes of the range in it) for every 2 MiB stretch that the range touches.
 template <typename Visit>

@@ -1,6 +1,7 @@
 // Segment: a stretch of an arena's address space that knows which of its pages are backed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -30,6 +31,7 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   ByteRange range() const { return {base_, base_ + size_}; }
+  std::byte* pointer(std::uint64_t address) const { return data_ + (address - base_); }
   static std::uint64_t page_size();
 
   // A block at `range` begins to live. Returns how many more pages are backed now.
@@ -42,14 +44,15 @@ class Segment {
   void give_back(ByteRange pages);
 
  private:
-  Segment(std::uint64_t base, std::uint64_t size, HugePages huge_pages);
+  Segment(std::byte* data, std::uint64_t size, HugePages huge_pages);
 
   template <typename Visit>
   void each_stretch(ByteRange range, Visit visit);
   void advise(std::size_t first, std::size_t last, HugePages advice);
   std::size_t edges_if(std::size_t first, std::size_t last, HugePages advice) const;
 
-  const std::uint64_t base_;
+  std::byte* const data_;
+  const std::uint64_t base_;  // its address
   const std::uint64_t size_;
   const HugePages huge_pages_;
   std::vector<std::uint64_t> backed_;  // one bit per page
