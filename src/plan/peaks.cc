@@ -10,7 +10,8 @@ namespace {
 
 // Threads, rings, inflate states, file handles, allocator slack: measured at 3 to 6 MiB, see docs/memory.md.
 constexpr std::uint64_t kFixedHostBytes = 12_MiB;
-// How far a discarding load may run ahead of the arrays that are not finished yet, per device.
+// How far a discarding load may run ahead of the arrays that are not finished yet, per device (at most a quarter of
+// all).
 constexpr std::uint64_t kDiscardAhead = 64_MiB;
 
 // First and last window that touch each variable: it lives between them when arrays are discarded.
@@ -120,10 +121,11 @@ void predict_devices(LoadPlan& plan) {
     device.load_bytes = device.bytes;
     if (!serial.empty()) {
       // Room for the next arrays while the last are finished, if the device has it; what one needs at least, else.
-      const std::uint64_t ahead = std::min(device.bytes, serial[d] + std::max(serial[d], kDiscardAhead));
+      const std::uint64_t ahead = std::max(serial[d], std::min(kDiscardAhead, device.bytes / 4));
+      const std::uint64_t wanted = std::min(device.bytes, serial[d] + ahead);
       const std::uint64_t free =
           device.info.memory_limit - std::min(device.info.memory_limit, device.info.memory_in_use);
-      device.load_bytes = std::max(serial[d], std::min(ahead, free));
+      device.load_bytes = std::max(serial[d], std::min(wanted, free));
     }
     device.peak_bytes = device.info.memory_in_use + device.load_bytes;
   }
