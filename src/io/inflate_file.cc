@@ -30,8 +30,12 @@ std::uint64_t point_interval(std::uint64_t size) {
 // Thread-safe: one mutex around everything that changes. Shares ownership of the archive.
 class InflateFile final : public File {
  public:
-  explicit InflateFile(DeflatedMember member)
-      : member_(std::move(member)), interval_(point_interval(member_.size)), input_(member_) {}
+  InflateFile(DeflatedMember member, std::uint64_t max_work)
+      : member_(std::move(member)),
+        interval_(point_interval(member_.size)),
+        max_work_(max_work),
+        input_(member_),
+        work_left_(max_work) {}
 
   const std::string& path() const override { return member_.path; }
   std::uint64_t size() const override { return member_.size; }
@@ -55,8 +59,10 @@ class InflateFile final : public File {
 
   const DeflatedMember member_;
   const std::uint64_t interval_;
+  const std::uint64_t max_work_;
   mutable std::mutex mutex_;
   mutable DeflatedInput input_;
+  mutable std::uint64_t work_left_;
   mutable std::unique_ptr<InflateStream> running_;              // null: start again
   mutable std::vector<std::unique_ptr<InflateStream>> points_;  // points_[i] is at (i + 1) * interval_
   mutable std::list<Segment> segments_;                         // most recently used first
@@ -136,6 +142,12 @@ Status InflateFile::advance(std::span<std::byte> target) const {
     const std::uint64_t next_point = (points_.size() + 1) * interval_;
     std::uint64_t count = target.size();
     if (running_->position() < next_point) count = std::min(count, next_point - running_->position());
+    if (count > work_left_) {
+      return resource_exhausted(
+          "{}: {} read here and there take more than {} of inflating (addresses made to be slow?)", path(),
+          format_bytes(size()), format_bytes(max_work_));
+    }
+    work_left_ -= count;
     SHARDWISE_RETURN_IF_ERROR(running_->read(input_, target.first(static_cast<std::size_t>(count))));
     target = target.subspan(static_cast<std::size_t>(count));
     if (running_->position() != next_point) continue;
@@ -148,7 +160,8 @@ Status InflateFile::advance(std::span<std::byte> target) const {
 }  // namespace
 
 Result<std::shared_ptr<const File>> open_inflate_file(std::shared_ptr<const File> archive, ByteRange member,
-                                                      std::uint64_t size, std::string path) {
+                                                      std::uint64_t size, InflateOptions options) {
+  std::string& path = options.path;
   if (path.empty()) path = archive->path();
   if (member.begin > member.end || member.end > archive->size()) {
     return data_loss("{}: deflated bytes {} are not inside {} of {} bytes (truncated?)", path, to_string(member),
@@ -158,8 +171,8 @@ Result<std::shared_ptr<const File>> open_inflate_file(std::shared_ptr<const File
     return data_loss("{}: {} deflated bytes of {} cannot inflate to {} bytes (corrupt archive)", path, member.size(),
                      archive->path(), size);
   }
-  return std::shared_ptr<const File>(
-      std::make_shared<InflateFile>(DeflatedMember{std::move(archive), member, size, std::move(path)}));
+  return std::shared_ptr<const File>(std::make_shared<InflateFile>(
+      DeflatedMember{std::move(archive), member, size, std::move(path)}, options.max_work));
 }
 
 }  // namespace shardwise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -11,8 +12,16 @@
 
 namespace shardwise {
 
+struct InflateOptions {
+  std::string path;  // what messages call the file; empty = the archive's path
+
+  // Most bytes to inflate in all, those inflated again to go back among them. For whoever follows addresses that a file
+  // gives: a hostile one can ask for many steps back.
+  std::uint64_t max_work = std::numeric_limits<std::uint64_t>::max();
+};
+
 // The `size` bytes that the raw-deflate stream in bytes `member` of `archive` inflates to; shares ownership of
-// `archive`. `path` is what messages call it; empty = the archive's path.
+// `archive`.
 //
 // Reads that go forward continue one inflate, so reading in file order inflates once. While it advances, copies of its
 // state are kept every max(1 MiB, size / 128) inflated bytes; a read that goes back starts from the nearest one. Small
@@ -24,6 +33,6 @@ namespace shardwise {
 // after exactly `size` bytes and at the end of `member`, found when a read gets there; RESOURCE_EXHAUSTED without
 // memory.
 Result<std::shared_ptr<const File>> open_inflate_file(std::shared_ptr<const File> archive, ByteRange member,
-                                                      std::uint64_t size, std::string path = {});
+                                                      std::uint64_t size, InflateOptions options = {});
 
 }  // namespace shardwise

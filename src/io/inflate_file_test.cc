@@ -166,7 +166,7 @@ TEST(InflateFile, RefusesMembersThatCannotBe) {
   const auto file = std::make_shared<CountingFile>(Bytes(100));
   EXPECT_THAT(open_inflate_file(file, {90, 101}, 1), FailsWith(Code::kDataLoss, "are not inside a.zip of 100 bytes"));
   EXPECT_THAT(open_inflate_file(file, {2, 1}, 1), FailsWith(Code::kDataLoss));
-  EXPECT_THAT(open_inflate_file(file, {0, 100}, 1'000'000, "a.zip:w"),
+  EXPECT_THAT(open_inflate_file(file, {0, 100}, 1'000'000, {.path = "a.zip:w"}),
               FailsWith(Code::kDataLoss, "a.zip:w: 100 deflated bytes of a.zip cannot inflate to 1000000 bytes"));
 }
 
@@ -243,6 +243,22 @@ TEST(InflateFile, BytesBeforeTheDamageAreStillRead) {
   EXPECT_EQ(got, slice(plain, 100'000, 1000));
   EXPECT_THAT((*file)->read(150'000, got), FailsWith(Code::kDataLoss, "invalid stored block lengths"));
   EXPECT_THAT((*file)->read(150'000, got), FailsWith(Code::kDataLoss, "deflated bytes [37, "));
+}
+
+TEST(InflateFile, WorksNoMoreThanItMay) {
+  const Archive archive = archive_of(random_bytes(3'000'000, 9, 11));
+  const auto open = [&](std::uint64_t max_work) {
+    return open_inflate_file(archive.file, archive.member, 3'000'000, {.max_work = max_work});
+  };
+  const auto once = open(3'000'000);
+  ASSERT_THAT(once, IsOk());
+  Bytes all(3'000'000);
+  EXPECT_THAT((*once)->read(0, all), IsOk());
+  EXPECT_EQ(all, archive.plain);
+  EXPECT_THAT((*once)->read(0, all), FailsWith(Code::kResourceExhausted, "2.86 MiB read here and there"));
+  const auto less = open(2'999'999);
+  ASSERT_THAT(less, IsOk());
+  EXPECT_THAT((*less)->read(0, all), FailsWith(Code::kResourceExhausted));
 }
 
 TEST(InflateFile, PassesOnTheErrorsOfItsArchive) {

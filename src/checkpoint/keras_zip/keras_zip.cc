@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/format.h"
 #include "checkpoint/catalog/readers.h"
 #include "checkpoint/catalog/tensors.h"
@@ -25,6 +26,10 @@ constexpr std::string_view kMetadata = "metadata.json";
 constexpr std::uint64_t kBombBytes = 4_GiB;
 constexpr std::uint64_t kBombExpansion = 100;
 constexpr std::uint64_t kMaxMetadataBytes = 64_KiB;
+// The headers of a deflated file are found by inflating it, and again for every step back. Real files take a few
+// passes.
+constexpr std::uint64_t kPassesOverMember = 16;
+constexpr std::uint64_t kLeastWork = 512_MiB;
 
 const Member* find(const std::vector<Member>& members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(), [&](const Member& m) { return m.name == name; });
@@ -62,7 +67,9 @@ Result<std::shared_ptr<const File>> open_member(const std::shared_ptr<const File
   const std::string path = format("member '{}'", member.name);
   if (const Status status = check_readable(member); !status.ok()) return status.with_context(path);
   if (member.method == zip::kStored) return open_sub_file(archive, member.data, path);
-  return open_inflate_file(archive, member.data, member.size, path);
+  const std::uint64_t max_work = checked_mul(member.size, kPassesOverMember).value_or(0);
+  return open_inflate_file(archive, member.data, member.size,
+                           {.path = path, .max_work = checked_add(max_work, kLeastWork).value_or(max_work)});
 }
 
 void add_model_metadata(const std::shared_ptr<const File>& archive, const std::vector<Member>& members,
