@@ -75,7 +75,7 @@ std::optional<double> resident_share_by_mincore(int descriptor, ByteRange range)
   const auto pages = pages_of(descriptor, range);
   if (!pages || !may_ask(descriptor)) return std::nullopt;
   if (pages->begin == pages->end) return 1.0;
-  constexpr std::uint64_t kWindow = 64 * 1024;  // pages mapped at a time: one byte of answer each
+  constexpr std::uint64_t kWindow = 65536;  // pages mapped at a time: one byte of answer each
   std::vector<unsigned char> resident(std::min(kWindow, pages->end - pages->begin));
   std::uint64_t found = 0;
   for (std::uint64_t page = pages->begin; page < pages->end; page += kWindow) {

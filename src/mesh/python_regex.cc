@@ -107,7 +107,7 @@ class Translator {
   }
 
  private:
-  static Status at(Status status, std::size_t position) {
+  static Status at(const Status& status, std::size_t position) {
     return Status(status.code(), format("{} at position {}", status.message(), position));
   }
 
