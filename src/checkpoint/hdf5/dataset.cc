@@ -55,11 +55,29 @@ std::string keras_size(std::uint64_t bytes) {
 }
 
 Status check_bomb(const std::string& path, std::uint64_t declared, std::uint64_t stored) {
-  if (declared <= kBombFloor || declared / kBombExpansion < stored || declared == stored * kBombExpansion) return {};
+  const bool is_expanded =
+      declared / kBombExpansion > stored || (declared / kBombExpansion == stored && declared % kBombExpansion != 0);
+  if (declared <= kBombFloor || !is_expanded) return {};
   return data_loss(
       "Not allowed: H5 dataset '{}' declares {} but only {} are stored on disk; refusing to load a potential "
       "decompression/shape bomb.",
       printable(path), keras_size(declared), keras_size(stored));
+}
+
+// A chunk has the rank and the elements of its dataset, and at most 4 GiB - 1.
+Status check_chunk_shape(const Layout& layout, const TensorInfo& tensor, std::uint64_t element_size) {
+  if (layout.chunk_dims.size() != tensor.shape.size()) {
+    return data_loss("chunks of rank {} in a dataset of rank {}", layout.chunk_dims.size(), tensor.shape.size());
+  }
+  if (layout.element_size != element_size) {
+    return data_loss("chunks of elements of {} bytes, the datatype has {}", layout.element_size, element_size);
+  }
+  std::uint64_t bytes = element_size;
+  for (const std::uint32_t extent : layout.chunk_dims) {
+    bytes = checked_mul<std::uint64_t>(bytes, extent).value_or(kUndefined);
+    if (bytes > kMaxChunkBytes) return data_loss("chunks of more than {} bytes", kMaxChunkBytes);
+  }
+  return {};
 }
 
 std::uint64_t extent_cost(std::size_t rank) { return sizeof(Extent) + 2 * (rank * sizeof(std::int64_t) + 16); }
@@ -200,17 +218,7 @@ Status DatasetReader::add_chunk(const Storage& storage, const StoredChunk& chunk
 // A chunked dataset: its chunks, and fill extents between them. Returns the bytes it has in the file.
 Result<std::uint64_t> DatasetReader::add_chunk_extents(const Storage& storage, TensorInfo& tensor) {
   const Layout& layout = storage.layout;
-  if (layout.chunk_dims.size() != tensor.shape.size()) {
-    return data_loss("chunks of rank {} in a dataset of rank {}", layout.chunk_dims.size(), tensor.shape.size());
-  }
-  if (layout.element_size != storage.element_size) {
-    return data_loss("chunks of elements of {} bytes, the datatype has {}", layout.element_size, storage.element_size);
-  }
-  std::uint64_t chunk_bytes = storage.element_size;
-  for (const std::uint32_t extent : layout.chunk_dims) {
-    chunk_bytes = checked_mul<std::uint64_t>(chunk_bytes, extent).value_or(kUndefined);
-    if (chunk_bytes > kMaxChunkBytes) return data_loss("chunks of more than {} bytes", kMaxChunkBytes);
-  }
+  SHARDWISE_RETURN_IF_ERROR(check_chunk_shape(layout, tensor, storage.element_size));
   if (storage.bytes == 0) return std::uint64_t{0};
 
   const ChunkGrid grid(tensor.shape, layout.chunk_dims);

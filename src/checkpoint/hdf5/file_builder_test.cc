@@ -77,9 +77,9 @@ std::string messages_v1(const std::vector<TestMessage>& messages) {
   return w;
 }
 
-std::string header_v1(const std::vector<TestMessage>& messages) {
+std::string header_v1(const std::vector<TestMessage>& messages, std::size_t elsewhere) {
   const std::string body = messages_v1(messages);
-  return Writer().u8(1).u8(0).u16(messages.size()).u32(1).u32(body.size()).zeros(4).text(body);
+  return Writer().u8(1).u8(0).u16(messages.size() + elsewhere).u32(1).u32(body.size()).zeros(4).text(body);
 }
 
 std::string header_v2(const std::vector<TestMessage>& messages) {

@@ -68,8 +68,8 @@ TestMessage heap_attribute(std::string_view name, std::uint32_t length, std::uin
 
 // The messages, each with its prefix, as they stand in a block of a version 1 header.
 std::string messages_v1(const std::vector<TestMessage>& messages);
-// Whole headers. Version 2 has its checksum.
-std::string header_v1(const std::vector<TestMessage>& messages);
+// Whole headers. `elsewhere`: messages in continuations, which count too. Version 2 has its checksum.
+std::string header_v1(const std::vector<TestMessage>& messages, std::size_t elsewhere = 0);
 std::string header_v2(const std::vector<TestMessage>& messages);
 
 // A leaf or inner node of a chunk B-tree: one-dimensional chunks at `origins` of `bytes` stored each, `end` the last

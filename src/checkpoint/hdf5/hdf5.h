@@ -14,7 +14,7 @@
 
 namespace shardwise::hdf5 {
 
-// Attributes that hold text: a scalar or an array of fixed or variable-length strings. Others are counted, not kept.
+// Attributes that hold text: a scalar or an array of fixed or variable-length strings. Others are skipped.
 using TextAttributes = std::map<std::string, std::vector<std::string>>;
 
 struct Group {

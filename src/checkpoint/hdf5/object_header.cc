@@ -38,6 +38,10 @@ class HeaderReader {
       pending_.pop_front();
       SHARDWISE_RETURN_IF_ERROR(read_continuation(range));
     }
+    if (version_ == 1 && messages_ != declared_messages_) {
+      return data_loss("{} at byte {}: {} messages, it says {} (corrupt file?)", kWhat, header_.offset, messages_,
+                       declared_messages_);
+    }
     return std::move(header_);
   }
 
@@ -49,7 +53,9 @@ class HeaderReader {
     Cursor cursor = prefix.cursor(metadata_.format(), kWhat);
     if (cursor.signature("OHDR")) return read_first_block_v2(cursor);
     const std::uint8_t version = cursor.u8();
-    cursor.skip(7);  // reserved, number of messages, reference count
+    cursor.skip(1);
+    declared_messages_ = cursor.u16();
+    cursor.skip(4);  // reference count
     const std::uint32_t size = cursor.u32();
     cursor.align(8);
     SHARDWISE_RETURN_IF_ERROR(cursor.status());
@@ -104,6 +110,7 @@ class HeaderReader {
   }
 
   Status read_message(Cursor& cursor) {
+    ++messages_;
     Message message;
     const std::uint16_t type = version_ == 1 ? cursor.u16() : cursor.u8();
     const std::uint16_t size = cursor.u16();
@@ -145,6 +152,8 @@ class HeaderReader {
   ObjectHeader header_;
   int version_ = 1;
   bool tracks_order_ = false;
+  std::uint64_t messages_ = 0;  // of every type
+  std::uint64_t declared_messages_ = 0;
   std::deque<ByteRange> pending_;
   std::set<std::uint64_t> seen_;
 };

@@ -1,5 +1,6 @@
 // hdf5::read: walks the groups from the root and reads every dataset.
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -126,7 +127,14 @@ bool has_signature(const File& file) {
 }
 
 Result<Contents> read(const File& file, const OpenOptions& options) {
-  auto contents = TreeReader(file, options).read();
+  const auto read_tree = [&]() -> Result<Contents> {
+    try {
+      return TreeReader(file, options).read();
+    } catch (const std::bad_alloc&) {
+      return resource_exhausted(std::string("no memory left for the metadata"));
+    }
+  };
+  auto contents = read_tree();
   if (!contents.ok()) return contents.status().with_context(printable(file.path()));
   return contents;
 }

@@ -240,8 +240,9 @@ TEST(Read, ContinuationsOfAHeader) {
   const std::uint64_t data = builder.add("01234567");
   const std::string rest = testing::messages_v1({testing::contiguous(data, 8)});
   const std::uint64_t second = builder.add(rest);
-  const auto contents = read_bytes(
-      file_with(builder, {testing::dataspace({2}), testing::continuation(second, rest.size()), testing::float32()}));
+  const std::uint64_t header = builder.add(
+      header_v1({testing::dataspace({2}), testing::continuation(second, rest.size()), testing::float32()}, 1));
+  const auto contents = read_bytes(builder.finish(builder.add_group({{"d", header}}, "root")));
   ASSERT_THAT(contents, IsOk());
   EXPECT_EQ(contents->datasets[0].extents[0].range, (ByteRange{data, data + 8}));
 }

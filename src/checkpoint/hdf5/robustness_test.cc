@@ -49,7 +49,8 @@ std::string old_style_file() {
   const std::uint64_t block = builder.add(rest);
   const std::uint64_t chunks =
       builder.add(header_v1({testing::dataspace({11}), testing::float32(), testing::chunked(tree, {4}, 4),
-                             testing::continuation(block, rest.size())}));
+                             testing::continuation(block, rest.size())},
+                            2));
   const std::uint64_t compact = builder.add(header_v1(
       {testing::dataspace({2, 1}), testing::fixed_point(2, true), {0x08, Writer().u8(3).u8(0).u16(4).u32(7)}}));
   const std::uint64_t group =
