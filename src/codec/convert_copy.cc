@@ -29,7 +29,7 @@ ConvertCopy::ConvertCopy(DType from, DType to, Stores stores)
       target_width_(byte_width(to)),
       convert_(find_convert(from, to)) {}
 
-Status ConvertCopy::run(CopyShape shape, const std::byte* source, std::byte* target) const {
+Status ConvertCopy::run(CopyShape& shape, const std::byte* source, std::byte* target) const {
   if (shape.rank == 0) return contiguous(source, target, 1);
   const std::size_t across = find_transposed(shape, source_width_, target_width_);
   const ByteDim along = shape.take(shape.rank - 1);

@@ -14,8 +14,8 @@ class ConvertCopy {
  public:
   // Precondition: from != to and can_cast(from, to).
   ConvertCopy(DType from, DType to, Stores stores);
-  // Errors: INVALID_ARGUMENT when an integer does not fit; names it.
-  Status run(CopyShape shape, const std::byte* source, std::byte* target) const;
+  // Uses up `shape`. Errors: INVALID_ARGUMENT when an integer does not fit; names it.
+  Status run(CopyShape& shape, const std::byte* source, std::byte* target) const;
 
  private:
   Status contiguous(const std::byte* source, std::byte* target, std::uint64_t count) const;

@@ -12,6 +12,10 @@ namespace {
 // carries.
 std::uint64_t fold(std::uint64_t sum) { return sum == 0 ? 0 : (sum - 1) % 65535 + 1; }
 
+std::uint64_t word(const std::byte* bytes) {
+  return std::to_integer<std::uint64_t>(bytes[0]) << 8 | std::to_integer<std::uint64_t>(bytes[1]);
+}
+
 }  // namespace
 
 void Fletcher32::add_words(const std::byte* bytes, std::size_t words) {
@@ -21,8 +25,18 @@ void Fletcher32::add_words(const std::byte* bytes, std::size_t words) {
     const std::size_t block = std::min(words, kBlock);
     std::uint64_t sum1 = sum1_;
     std::uint64_t sum2 = sum2_;
-    for (std::size_t i = 0; i < block; ++i) {
-      sum1 += std::to_integer<std::uint64_t>(bytes[2 * i]) << 8 | std::to_integer<std::uint64_t>(bytes[2 * i + 1]);
+    std::size_t i = 0;
+    // Four at a time: the same sums with a fourth of the steps that wait for each other.
+    for (; i + 4 <= block; i += 4) {
+      const std::uint64_t w0 = word(bytes + 2 * i);
+      const std::uint64_t w1 = word(bytes + 2 * i + 2);
+      const std::uint64_t w2 = word(bytes + 2 * i + 4);
+      const std::uint64_t w3 = word(bytes + 2 * i + 6);
+      sum2 += 4 * sum1 + (4 * w0 + 3 * w1) + (2 * w2 + w3);
+      sum1 += (w0 + w1) + (w2 + w3);
+    }
+    for (; i < block; ++i) {
+      sum1 += word(bytes + 2 * i);
       sum2 += sum1;
     }
     sum1_ = fold(sum1);

@@ -14,8 +14,8 @@
 namespace shardwise {
 namespace {
 
-// Copies elements of `width` bytes as they are.
-void move_all(CopyShape shape, const std::byte* source, std::byte* target, std::uint64_t width, Stores stores) {
+// Copies elements of `width` bytes as they are; uses up `shape`.
+void move_all(CopyShape& shape, const std::byte* source, std::byte* target, std::uint64_t width, Stores stores) {
   std::uint64_t run = width;
   if (shape.rank != 0 && is_contiguous(shape.inner(), width, width)) run *= shape.take(shape.rank - 1).extent;
   if (shape.rank == 0) return copy_bytes(source, target, run, stores);
@@ -43,7 +43,7 @@ Status strided_copy(std::span<const CopyDim> dims, const std::byte* source, DTyp
   if (!can_cast(from, to) || !is_byte_sized(from) || !is_byte_sized(to)) {
     return invalid_argument("cannot convert {} to {}", to_string(from), to_string(to));
   }
-  const std::optional<CopyShape> shape = simplify(dims, byte_width(from), byte_width(to));
+  std::optional<CopyShape> shape = simplify(dims, byte_width(from), byte_width(to));
   if (!shape) return invalid_argument("a copy of {} dimensions has more elements than memory can hold", dims.size());
   if (shape->empty) return {};
   source += shape->source_start;
