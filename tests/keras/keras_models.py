@@ -42,10 +42,10 @@ def nested():
 
 
 class Own(layers.Layer):
-    """Many variables of one layer, of types that Keras has no short name for, and keys of its own."""
+    """Many variables of one layer, in several shards, of types that Keras has no short name for, and keys of its own."""
 
     def build(self, _):
-        self.ws = [self.add_weight(shape=(2, 3), initializer="normal", name=f"w{i}") for i in range(13)]
+        self.ws = [self.add_weight(shape=(7, 5), initializer="normal", name=f"w{i}") for i in range(13)]
         self.flag = self.add_weight(shape=(3,), dtype="bool", initializer="ones", trainable=False)
         self.count = self.add_weight(shape=(), dtype="int64", initializer="ones", trainable=False)
         self.nothing = self.add_weight(shape=(0, 3), initializer="ones", trainable=False)
