@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "codec/dispatch.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace shardwise::HWY_NAMESPACE {
 namespace {
@@ -71,7 +73,10 @@ HWY_AFTER_NAMESPACE();
 namespace shardwise {
 
 HWY_EXPORT(inner_product);
-InnerProduct find_inner_product() { return &HWY_DYNAMIC_DISPATCH(inner_product); }
+InnerProduct find_inner_product() {
+  choose_target();
+  return &HWY_DYNAMIC_DISPATCH(inner_product);
+}
 
 }  // namespace shardwise
 #endif

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "codec/dispatch.h"
 #include "codec/plain_move.h"
 
 // Per target.
@@ -40,18 +41,38 @@ HWY_INLINE void stream_line(D d, const std::uint8_t* source, std::uint8_t* targe
   (hn::Stream(hn::LoadU(d, source + kVector * kVectorBytes), d, target + kVector * kVectorBytes), ...);
 }
 
+// Fewer bytes than a line, by two moves that overlap.
+template <std::size_t kBytes>
+HWY_INLINE void copy_ends(const std::byte* source, std::byte* target, std::size_t count) {
+  std::byte first[kBytes];
+  std::byte last[kBytes];
+  std::memcpy(first, source, kBytes);
+  std::memcpy(last, source + count - kBytes, kBytes);
+  std::memcpy(target, first, kBytes);
+  std::memcpy(target + count - kBytes, last, kBytes);
+}
+
+HWY_INLINE void copy_part_of_line(const std::byte* source, std::byte* target, std::size_t count) {
+  if (count >= 32) return copy_ends<32>(source, target, count);
+  if (count >= 16) return copy_ends<16>(source, target, count);
+  if (count >= 8) return copy_ends<8>(source, target, count);
+  if (count >= 4) return copy_ends<4>(source, target, count);
+  if (count >= 2) return copy_ends<2>(source, target, count);
+  if (count == 1) *target = *source;
+}
+
 // Whole cache lines go out by stores that do not read the line first and leave no copy in the caches.
 void stream_bytes(const std::byte* source, std::byte* target, std::size_t count) {
   const hn::CappedTag<std::uint8_t, kVectorBytes> d;
   const std::size_t head = std::min(count, (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine);
-  if (head != 0) std::memcpy(target, source, head);
+  if (head != 0) copy_part_of_line(source, target, head);
   const auto* from = reinterpret_cast<const std::uint8_t*>(source + head);
   auto* to = reinterpret_cast<std::uint8_t*>(target + head);
   std::size_t left = count - head;
   for (; left >= kLine; left -= kLine, from += kLine, to += kLine) {
     stream_line(d, from, to, std::make_index_sequence<kLine / kVectorBytes>());
   }
-  if (left != 0) std::memcpy(to, from, left);
+  if (left != 0) copy_part_of_line(reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), left);
 }
 
 // Loads 16 bytes of row `a`, and on wide targets of row `a + rows_apart` into the upper half.
@@ -88,7 +109,6 @@ HWY_INLINE void transpose_square(const std::byte* source, std::int64_t source_st
 
 // Rows of a source whose step is a multiple of a page compete for few places in the caches, so each group of rows is
 // first brought together, while the next group's are called for.
-template <typename T>
 HWY_INLINE void gather_strip(const Matrix& m, std::uint64_t rows, std::size_t bytes, const std::byte* source,
                              std::byte* strip, std::size_t strip_step) {
   const hn::CappedTag<std::uint8_t, kVectorBytes> d;
@@ -106,30 +126,22 @@ HWY_INLINE void gather_strip(const Matrix& m, std::uint64_t rows, std::size_t by
   }
 }
 
+// What does not fill a last square is done with the elements before it once more.
 template <typename T>
 void transpose_block(const Matrix& m, const std::byte* source, std::byte* target) {
   constexpr std::uint64_t kAlong = kVectorBytes / sizeof(T);
   constexpr std::uint64_t kBeside = 16 / sizeof(T);
   constexpr std::size_t kStep = kMaxBlockBeside * sizeof(T);
+  if (m.along < kAlong || m.beside < kBeside) return plain_transpose<sizeof(T)>(m, source, target);
   alignas(kLine) std::byte strip[kAlong * kStep];
-  const std::uint64_t along = m.along - m.along % kAlong;
-  const std::uint64_t beside = m.beside - m.beside % kBeside;
-  for (std::uint64_t a = 0; a < along; a += kAlong) {
-    const std::byte* from = source + static_cast<std::int64_t>(a) * m.source_step;
-    std::byte* to = target + a * sizeof(T);
-    gather_strip<T>(m, kAlong, m.beside * sizeof(T), from, strip, kStep);
-    for (std::uint64_t b = 0; b < beside; b += kBeside) {
-      transpose_square<T>(strip + b * sizeof(T), kStep, to + static_cast<std::int64_t>(b) * m.target_step,
-                          m.target_step);
+  for (std::uint64_t next = 0; next < m.along; next += kAlong) {
+    const std::uint64_t a = std::min(next, m.along - kAlong);
+    gather_strip(m, kAlong, m.beside * sizeof(T), source + static_cast<std::int64_t>(a) * m.source_step, strip, kStep);
+    for (std::uint64_t beside = 0; beside < m.beside; beside += kBeside) {
+      const std::uint64_t b = std::min(beside, m.beside - kBeside);
+      transpose_square<T>(strip + b * sizeof(T), kStep,
+                          target + static_cast<std::int64_t>(b) * m.target_step + a * sizeof(T), m.target_step);
     }
-    if (beside != m.beside) {
-      plain_transpose<sizeof(T)>({kAlong, m.beside - beside, kStep, m.target_step, sizeof(T)},
-                                 strip + beside * sizeof(T), to + static_cast<std::int64_t>(beside) * m.target_step);
-    }
-  }
-  if (along != m.along) {
-    plain_transpose<sizeof(T)>({m.along - along, m.beside, m.source_step, m.target_step, sizeof(T)},
-                               source + static_cast<std::int64_t>(along) * m.source_step, target + along * sizeof(T));
   }
 }
 
@@ -163,9 +175,13 @@ HWY_EXPORT(transpose16);
 HWY_EXPORT(transpose32);
 HWY_EXPORT(transpose64);
 
-StreamBytes find_stream_bytes() { return &HWY_DYNAMIC_DISPATCH(stream_bytes); }
+StreamBytes find_stream_bytes() {
+  choose_target();
+  return &HWY_DYNAMIC_DISPATCH(stream_bytes);
+}
 
 TransposeBlock find_transpose_block(std::uint64_t width) {
+  choose_target();
   switch (width) {
     case 1:
       return &HWY_DYNAMIC_DISPATCH(transpose8);
