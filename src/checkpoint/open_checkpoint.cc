@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "checkpoint/catalog/readers.h"
+#include "checkpoint/catalog/tensors.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/sniff.h"
 #include "shardwise/checkpoint.h"
@@ -50,7 +51,7 @@ Result<Catalog> open_file_checkpoint(const std::string& path, const OpenOptions&
     return file.status().code() == Code::kNotFound ? explain_missing(file.status(), path) : file.status();
   }
   const auto format = sniff(**file, options);
-  if (!format.ok()) return format.status().with_context(path);
+  if (!format.ok()) return in_file(format.status(), path);
   SHARDWISE_ASSIGN_OR_RETURN(Catalog catalog, read_as(*format, path, *file, options));
   SHARDWISE_RETURN_IF_ERROR(validate(catalog));
   return catalog;

@@ -47,4 +47,8 @@ void sort_by_first_byte(std::vector<TensorInfo>& tensors) {
   tensors = std::move(sorted);
 }
 
+Status in_file(const Status& status, const std::string& path) {
+  return status.message().starts_with(path + ": ") ? status : status.with_context(path);
+}
+
 }  // namespace shardwise

@@ -38,5 +38,12 @@ TEST(SortByFirstByte, OrdersByFileThenOffsetThenAsBefore) {
                                  "empty"));
 }
 
+TEST(InFile, PutsThePathThereOnce) {
+  EXPECT_EQ(in_file(data_loss("bad"), "a/m"), data_loss("a/m: bad"));
+  EXPECT_EQ(in_file(unavailable("a/m: cannot read"), "a/m"), unavailable("a/m: cannot read"));
+  EXPECT_EQ(in_file(data_loss("a/m2: bad"), "a/m"), data_loss("a/m: a/m2: bad"));
+  EXPECT_THAT(in_file(Status(), "a/m"), IsOk());
+}
+
 }  // namespace
 }  // namespace shardwise

@@ -39,7 +39,7 @@ class HeaderEvents final : public json::Events {
       case Expect::kMetadata:
         return value.type == json::Type::kNull ? Status() : wrong_type(value.type);
       case Expect::kMetadataValue:
-        return metadata_value(std::move(value));
+        return metadata_value(value);
       case Expect::kDtype:
         return dtype(value);
       case Expect::kExtent:

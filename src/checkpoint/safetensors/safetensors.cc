@@ -125,7 +125,7 @@ Result<Catalog> read(const std::string& path, const File& file, const OpenOption
 
 Result<Catalog> read_safetensors(const std::string& path, const File& file, const OpenOptions& options) {
   auto catalog = read(path, file, options);
-  if (!catalog.ok()) return catalog.status().with_context(path);
+  if (!catalog.ok()) return in_file(catalog.status(), path);
   return catalog;
 }
 

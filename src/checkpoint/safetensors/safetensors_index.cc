@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "checkpoint/catalog/readers.h"
+#include "checkpoint/catalog/tensors.h"
 #include "checkpoint/safetensors/index.h"
 
 namespace shardwise {
@@ -157,7 +158,7 @@ Result<Catalog> read(const std::string& path, const File& file, const FileOpener
 Result<Catalog> read_safetensors_index(const std::string& path, const File& index, const FileOpener& open,
                                        const OpenOptions& options) {
   auto catalog = read(path, index, open, options);
-  if (!catalog.ok()) return catalog.status().with_context(path);
+  if (!catalog.ok()) return in_file(catalog.status(), path);
   return catalog;
 }
 

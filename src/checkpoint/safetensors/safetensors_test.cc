@@ -229,7 +229,7 @@ TEST(Safetensors, ReadsTheHeaderAndNothingElse) {
 TEST(Safetensors, PassesOnWhatReadingSays) {
   const auto memory = std::make_shared<MemoryFile>("m", file_of(kTwo, std::string(20, 'x')));
   EXPECT_THAT(read_safetensors("m", FaultyFile(memory, {.io_error = ByteRange{0, 1}}), {}),
-              FailsWith(Code::kUnavailable));
+              FailsWith(Code::kUnavailable, ::testing::Not(::testing::HasSubstr("m: m: "))));
   EXPECT_THAT(read_safetensors("m", FaultyFile(memory, {.io_error = ByteRange{9, 10}}), {}),
               FailsWith(Code::kUnavailable));
   EXPECT_THAT(read_safetensors("m", FaultyFile(memory, {.shrinks_at = 1, .shrunk_size = 50}), {}),
