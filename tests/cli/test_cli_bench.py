@@ -45,3 +45,10 @@ def test_select_measures_a_part(tmp_path, rng):
 def test_what_does_not_fit_this_machine_is_refused(tmp_path):
     path = write_sparse(tmp_path / "huge.safetensors", 4096, (16384, 16384))  # 4 TiB of nothing
     assert "--select" in shardwise("bench", path, expect=3).err
+
+
+def test_one_more_layout(large):
+    options = ("--only", "warm", "--repeat", 1, "--layout", "bert", "--json")
+    (phase,) = shardwise("bench", large[0], *options).json["phases"]
+    assert [row["what"] for row in phase["rows"]] == [*ROWS, "load bert"]
+    assert "nosuch" in shardwise("bench", large[0], "--layout", "nosuch", expect=2).err

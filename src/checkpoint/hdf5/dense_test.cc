@@ -14,6 +14,7 @@ namespace shardwise::hdf5 {
 namespace {
 
 using testing::FileBuilder;
+using testing::header_v2;
 using testing::TestMessage;
 using testing::Writer;
 
