@@ -1,6 +1,7 @@
 // A naive View for tests: every index followed through every step, one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
