@@ -48,17 +48,17 @@ struct LoadStatistics {
 
 struct LoadOptions {
   // Called from one thread at a time, at most about ten times a second, and once at the end. Must not block for long.
-  std::function<void(const Progress&)> progress;
+  std::function<void(const Progress&)> progress = {};
   // Request a stop and load() returns CANCELLED with nothing left behind.
-  std::stop_token stop;
+  std::stop_token stop = {};
   unsigned threads = 0;  // 0 = one per core
   bool fingerprints = true;
   // Receives each array once it is complete (from one thread at a time); with Retain::kDiscard nobody else keeps it.
   // An error that it returns fails the load.
-  std::function<Status(const ShardedArray&)> on_array;
+  std::function<Status(const ShardedArray&)> on_array = {};
   // How files of the plan are opened; null = from disk, checked against the identity in the plan.
-  std::function<Result<std::shared_ptr<const File>>(const CatalogFile&)> open;
-  std::optional<ReadMethod> method;  // for tests and benchmarks: instead of looking
+  std::function<Result<std::shared_ptr<const File>>(const CatalogFile&)> open = {};
+  std::optional<ReadMethod> method = {};  // for tests and benchmarks: instead of looking
 };
 
 // The arrays of a load, in the order of the plan's variables (empty with Retain::kDiscard), and what it cost.

@@ -25,16 +25,16 @@ namespace shardwise {
 
 // A variable to be made, and the stored tensor (seen through a view) that it takes its values from.
 struct VariableSpec {
-  std::string name;            // path that layout rules are matched with
-  std::string tensor;          // name in the catalog
-  std::optional<DType> dtype;  // nullopt = as stored
-  std::optional<View> view;    // nullopt = as stored
+  std::string name = {};            // path that layout rules are matched with
+  std::string tensor = {};          // name in the catalog
+  std::optional<DType> dtype = {};  // nullopt = as stored
+  std::optional<View> view = {};    // nullopt = as stored
 };
 
 struct BindOptions {
-  std::optional<DType> float_dtype;                       // cast every floating tensor to this type
-  std::vector<VariableSpec> variables;                    // empty = one variable per stored tensor, same name
-  std::function<bool(const std::string& tensor)> select;  // with empty `variables`: which tensors; null = all
+  std::optional<DType> float_dtype = {};                       // cast every floating tensor to this type
+  std::vector<VariableSpec> variables = {};                    // empty = one variable per stored tensor, same name
+  std::function<bool(const std::string& tensor)> select = {};  // with empty `variables`: which tensors; null = all
 };
 
 struct Binding {
@@ -88,8 +88,8 @@ struct PlanOptions {
   // Host memory for bytes in flight between storage and devices; at least kMinStaging (smaller is refused).
   std::uint64_t staging = 64_MiB;
   Retain retain = Retain::kKeep;
-  CoalescePolicy coalesce;
-  std::vector<std::size_t> local_devices;  // devices of the mesh that this process fills; empty = all
+  CoalescePolicy coalesce = {};
+  std::vector<std::size_t> local_devices = {};  // devices of the mesh that this process fills; empty = all
 };
 
 // ---- The plan -------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ Result<Loaded> load(const LoadPlan& plan, const LoadOptions& options) {
   SHARDWISE_RETURN_IF_ERROR(targets.begin());
   Budget blocks(division.block_bytes);
   Scheduler scheduler(plan, targets);
-  LoadContext context{plan, options, files, targets, blocks};
+  LoadContext context{plan, options, files, targets, blocks, division.threads};
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<Worker*> all;
   TaskGroup group(options.stop);  // after what the tasks use: joined before any of it goes

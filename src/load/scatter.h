@@ -34,6 +34,7 @@ struct LoadContext {
   std::vector<OpenFile>& files;
   Targets& targets;
   Budget& block_budget;  // decoded blocks and their scratch
+  unsigned threads = 1;
 };
 
 // Works off windows whose bytes are in memory. One per worker; thread-compatible.

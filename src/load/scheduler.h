@@ -1,6 +1,7 @@
 // Scheduler: hands the windows of a plan to workers, in order, each once its targets exist.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <stop_token>
@@ -14,13 +15,14 @@ namespace shardwise {
 // Thread-safe. Borrows plan and targets.
 class Scheduler {
  public:
-  Scheduler(const LoadPlan& plan, Targets& targets) : targets_(targets), plan_(plan), cursor_(plan) {}
+  Scheduler(const LoadPlan& plan, Targets& targets)
+      : targets_(targets), plan_(plan), cursor_(plan), bytes_left_(plan.reads_total.bytes) {}
 
   enum class Answer : std::uint8_t { kWindow, kEnd, kNoRoom };
   // The next windows, at least one; their tensors have buffers. kNoRoom: the devices are full until earlier windows are
-  // finished; a worker with windows in flight finishes those first, one without waits (wait_for_room). `joins(window)`
-  // says whether one more window may follow those in `batch`. Calls `take` for each with the lock held, so that what it
-  // does happens in window order.
+  // finished; a worker with windows in flight finishes those first, one without waits (wait_for_room). `joins(window,
+  // bytes left)` says whether one more window may follow those in `batch`. Calls `take` for each with the lock held, so
+  // that what it does happens in window order.
   template <typename Joins, typename Take>
   Result<Answer> next(std::vector<Window>& batch, const Joins& joins, const Take& take);
 
@@ -42,6 +44,7 @@ class Scheduler {
   WindowCursor cursor_;
   Window pending_;
   bool has_pending_ = false;
+  std::uint64_t bytes_left_;  // of windows not handed out yet
   std::uint64_t generation_ = 0;
 };
 
@@ -65,8 +68,9 @@ Result<Scheduler::Answer> Scheduler::next(std::vector<Window>& batch, const Join
   while (true) {
     SHARDWISE_ASSIGN_OR_RETURN(const Answer answer, look());
     if (answer != Answer::kWindow) return batch.empty() ? answer : Answer::kWindow;
-    if (!batch.empty() && !joins(pending_)) return Answer::kWindow;
+    if (!batch.empty() && !joins(pending_, bytes_left_)) return Answer::kWindow;
     has_pending_ = false;
+    bytes_left_ -= std::min(bytes_left_, pending_.range.size());
     batch.push_back(pending_);
     SHARDWISE_RETURN_IF_ERROR(take(pending_));
   }

@@ -1,12 +1,15 @@
 #include "load/worker.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "load/stopwatch.h"
 
 namespace shardwise {
 namespace {
 
-constexpr std::uint64_t kBatchBytes = 8_MiB;
+constexpr std::uint64_t kMinBatch = 8_MiB;
+constexpr std::uint64_t kMaxBatch = 64_MiB;
 
 }  // namespace
 
@@ -33,11 +36,14 @@ bool Worker::goes_to_ring(const Window& window) const {
 
 // Neighbours in a file are neighbours in memory: two threads at work on them would fault the same huge pages, and both
 // clear them. So each takes a stretch of several windows at once, but for those that wait on a ring or for their turn.
-bool Worker::joins_batch(const Window& next) const {
+// Stretches become shorter towards the end, so that all threads end together.
+bool Worker::joins_batch(const Window& next, std::uint64_t bytes_left) const {
   const auto alone = [&](const Window& window) {
     return window.range.empty() || goes_to_ring(window) || context_.files[window.file].in_order || is_large(window);
   };
-  return !alone(next) && !alone(batch_.front()) && batch_.size() * context_.plan.window < kBatchBytes;
+  if (alone(next) || alone(batch_.front())) return false;
+  const std::uint64_t most = std::clamp(bytes_left / (4 * context_.threads), kMinBatch, kMaxBatch);
+  return batch_.size() * context_.plan.window < most;
 }
 
 Status Worker::run(std::stop_token stop) {
@@ -49,13 +55,17 @@ Status Worker::run(std::stop_token stop) {
       SHARDWISE_RETURN_IF_ERROR(finish_one(stop));
       continue;
     }
-    SHARDWISE_ASSIGN_OR_RETURN(const Scheduler::Answer answer,
-                               scheduler_.next(
-                                   batch_, [&](const Window& next) { return joins_batch(next); },
-                                   [&](const Window& taken) { return read_now(taken); }));
+    SHARDWISE_ASSIGN_OR_RETURN(
+        const Scheduler::Answer answer,
+        scheduler_.next(
+            batch_, [&](const Window& next, std::uint64_t left) { return joins_batch(next, left); },
+            [&](const Window& taken) { return read_now(taken); }));
     switch (answer) {
       case Scheduler::Answer::kWindow:
-        for (const Window& window : batch_) SHARDWISE_RETURN_IF_ERROR(start(window, stop));
+        for (const Window& window : batch_) {
+          if (stop.stop_requested()) return cancelled("the load was stopped");
+          SHARDWISE_RETURN_IF_ERROR(start(window, stop));
+        }
         break;
       case Scheduler::Answer::kEnd:
         if (!flying) return Status();

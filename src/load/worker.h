@@ -35,7 +35,7 @@ class Worker {
   Status read_now(const Window& window);
   Status work_now(const Window& window, std::stop_token stop);
   bool is_large(const Window& window) const { return window.range.size() > context_.plan.window; }
-  bool joins_batch(const Window& next) const;
+  bool joins_batch(const Window& next, std::uint64_t bytes_left) const;
   bool goes_to_ring(const Window& window) const;
   std::span<std::byte> slot(unsigned index) { return slots_.span().subspan(index * slot_bytes_, slot_bytes_); }
 

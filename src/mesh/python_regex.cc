@@ -94,7 +94,7 @@ class Translator {
       item_start_ = tokens_.position();
       const auto token = tokens_.get();
       if (!token) break;
-      if (Status status = step(*token); !status.ok()) return at(std::move(status), item_start_);
+      if (Status status = step(*token); !status.ok()) return at(status, item_start_);
     }
     if (frames_.size() > 1) {
       return at(invalid_argument("missing ), unterminated subpattern"), frames_.back().start);

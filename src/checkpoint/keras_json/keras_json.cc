@@ -63,6 +63,12 @@ Result<Catalog> read(const std::string& path, const File& index, const FileOpene
   for (std::uint32_t i = 0; i < map.files.size(); ++i) {
     SHARDWISE_ASSIGN_OR_RETURN(const std::shared_ptr<const File> file, open(path_of(folder, map.files[i])));
     auto contents = hdf5::read(*file, left);
+    if (!contents.ok() && contents.status().code() == Code::kResourceExhausted && i > 0) {
+      return resource_exhausted(
+          "{} after those of {} shards before it; together they may hold {} tensors and {} chunks "
+          "(OpenOptions)",
+          contents.status().message(), i, options.max_tensors, options.max_chunks);
+    }
     if (!contents.ok()) return contents.status();
     left.max_tensors -= std::min<std::uint64_t>(left.max_tensors, contents->datasets.size());
     left.max_chunks -= std::min(left.max_chunks, chunks_of(*contents));

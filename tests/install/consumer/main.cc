@@ -15,7 +15,7 @@ int main(int, char** argv) {
     return 1;
   }
   const auto plan = make_plan(bind(*checkpoint, ModelParallel(layouts)), {.staging = 8_MiB});
-  const auto loaded = plan.ok() ? load(*plan) : Result<Loaded>(plan.status());
+  const auto loaded = plan.ok() ? load(*plan, {.threads = 2}) : Result<Loaded>(plan.status());
   if (!loaded.ok()) {
     std::puts(loaded.status().to_string().c_str());
     return 1;
