@@ -156,15 +156,17 @@ Result<double> best_of(Phase which, const Setup& setup, BenchPhase& phase, const
   return best;
 }
 
-unsigned thread_limit(const BenchRequest& request) {
-  return request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
+// As many threads as load() would use.
+unsigned thread_limit(const BenchRequest& request, Phase which) {
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return request.threads > 0 ? request.threads : which == Phase::kCold ? 2 * cores : cores;
 }
 
 Status measure_raw(Phase which, const Setup& setup, BenchPhase& phase) {
   BenchRow best{.what = "raw"};
   std::vector<std::pair<RawMethod, const char*>> methods = {{RawMethod::kBuffered, "buffered"}};
   if (which == Phase::kCold) methods.emplace_back(RawMethod::kDirect, "direct");
-  const unsigned most = thread_limit(setup.request);
+  const unsigned most = thread_limit(setup.request, which);
   for (const auto& candidate : methods) {
     const RawMethod method = candidate.first;  // clang 14 cannot capture a structured binding
     for (unsigned threads = 1;; threads = std::min(threads * 2, most)) {

@@ -51,7 +51,7 @@ struct LoadOptions {
   std::function<void(const Progress&)> progress = {};
   // Request a stop and load() returns CANCELLED with nothing left behind.
   std::stop_token stop = {};
-  unsigned threads = 0;  // 0 = one per core
+  unsigned threads = 0;  // 0 = one per core, two where files are read directly
   bool fingerprints = true;
   // Receives each array once it is complete (from one thread at a time); with Retain::kDiscard nobody else keeps it.
   // An error that it returns fails the load.

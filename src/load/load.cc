@@ -44,7 +44,9 @@ Division divide(const LoadPlan& plan, const std::vector<OpenFile>& files, unsign
   const std::uint64_t for_slots = blocks ? plan.options.staging / 2 : plan.options.staging;
   const auto most = static_cast<unsigned>(for_slots / Worker::slot_bytes(plan));
   Division out;
-  out.threads = wanted_threads != 0 ? wanted_threads : std::max(1u, std::thread::hardware_concurrency());
+  // With direct reads twice as many threads as cores: some wait for the disk while the others copy.
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  out.threads = wanted_threads != 0 ? wanted_threads : ring ? 2 * cores : cores;
   out.threads = std::clamp(out.threads, 1u, std::min(most, kMaxThreads));
   out.slots = ring ? std::clamp(most / out.threads, 1u, kMaxSlots) : 1;
   out.slot_bytes = std::uint64_t{out.threads} * out.slots * Worker::slot_bytes(plan);
