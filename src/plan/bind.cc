@@ -79,11 +79,7 @@ class Binder {
   }
 
   void report() {
-    if (const LayoutMap* rules = distribution_.rules()) {
-      for (std::size_t r = 0; r < rule_used_.size(); ++r) {
-        if (!rule_used_[r]) out_.unmatched_rules.push_back(rules->rules()[r].key);
-      }
-    }
+    report_unmatched();
     for (const Binding& binding : out_.bindings) {
       const std::size_t copies = binding.placement.replicas();
       if (binding.placement.boxes.size() != 1 || copies < 2) continue;
@@ -96,6 +92,17 @@ class Binder {
       if (!used_[t]) out_.unused_tensors.push_back(catalog_.tensors[t].name);
     }
     out_.notes.insert(out_.notes.end(), catalog_.warnings.begin(), catalog_.warnings.end());
+  }
+
+  // Of maps for several families of names only when nothing at all matched: then it is the wrong map.
+  void report_unmatched() {
+    const LayoutMap* rules = distribution_.rules();
+    if (rules == nullptr) return;
+    const bool some = std::find(rule_used_.begin(), rule_used_.end(), true) != rule_used_.end();
+    if (some && rules->options().unmatched == UnmatchedRules::kIgnore) return;
+    for (std::size_t r = 0; r < rule_used_.size(); ++r) {
+      if (!rule_used_[r]) out_.unmatched_rules.push_back(rules->rules()[r].key);
+    }
   }
 
   void problem(std::string text) { problems_.push_back(std::move(text)); }

@@ -42,6 +42,20 @@ LoadPlan plan_of(const Catalog& catalog, const LayoutMap& layouts, const PlanOpt
   return std::move(plan).value();
 }
 
+TEST(Plan, BuiltInLayoutsReportRulesOnlyWhenNoneMatched) {
+  const auto mesh = mesh_of(2);
+  const auto gemma = builtin_layout("gemma", mesh);
+  ASSERT_THAT(gemma, IsOk());
+  const Catalog known = catalog_of({{"token_embedding/embeddings", {8, 8}}});
+  const auto some = bind(known, *gemma);
+  ASSERT_THAT(some, IsOk());
+  EXPECT_TRUE(some->unmatched_rules.empty());
+  const Catalog foreign = catalog_of({{"x", {8, 8}}});
+  const auto none = bind(foreign, *gemma);
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(none->unmatched_rules.size(), gemma->rules()->rules().size());
+}
+
 TEST(Plan, RowShardsAreReadInPlaceAndColumnShardsInWholeRows) {
   const Catalog catalog = catalog_of({{"rows", {4096, 1024}}, {"columns", {1024, 4096}}});
   LayoutMap layouts(mesh_of(8));
