@@ -1,6 +1,5 @@
-// erf_inv, log1p and erf in float64. XLA's own log1p and erf for float64 are not stated anywhere to the last bit, so
-// here stand the C library's: docs/random.md says how far that is from JAX. Coefficients: Giles, Approximating the
-// erfinv function.
+// erf_inv and what it stands on in float64, as XLA's CPU compiler computes them but for log and erf, which are the C
+// library's here. Coefficients: Giles, Approximating the erfinv function; Cephes (log1p).
 #pragma once
 
 #include <array>
@@ -36,9 +35,28 @@ inline double horner(const std::array<double, kCount>& coefficients, double x) {
   return sum;
 }
 
+inline constexpr std::array<double, 7> kLog1pNumerator64 = {
+    4.5270000862445199635215E-5, 4.9854102823193375972212E-1, 6.5787325942061044846969E0, 2.9911919328553073277375E1,
+    6.0949667980987787057556E1,  5.7112963590585538103336E1,  2.0039553499201281259648E1};
+inline constexpr std::array<double, 7> kLog1pDenominator64 = {1.0,
+                                                              1.5062909083469192043167E1,
+                                                              8.3047565967967209469434E1,
+                                                              2.2176239823732856465394E2,
+                                                              3.0909872225312059774938E2,
+                                                              2.1642788614495947685003E2,
+                                                              6.0118660497603843919306E1};
+inline constexpr double kLog1pSmall64 = 0.41421356237309504880;
+
+inline double log1p_f64(double x) {
+  if (!(std::fabs(x) < kLog1pSmall64)) return std::log(x + 1);
+  const double x2 = x * x;
+  const double quotient = horner(kLog1pNumerator64, x) / horner(kLog1pDenominator64, x);
+  return x + (-0.5 * x2 + (x * x2) * quotient);
+}
+
 // erf_inv(x) / x for |x| < 1.
 inline double erf_inv_ratio_f64(double x) {
-  const double w = -std::log1p(x * -x);
+  const double w = -log1p_f64(x * -x);
   if (w < 6.25) return horner(kErfInvNear64, w - 3.125);
   if (w < 16) return horner(kErfInvMiddle64, std::sqrt(w) - 3.25);
   return horner(kErfInvFar64, std::sqrt(w) - 5);
