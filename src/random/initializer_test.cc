@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 
 #include "random/random_testing.h"
 #include "testing/matchers.h"
@@ -40,7 +41,7 @@ TEST(Initializer, ConstantsInEveryDtype) {
   EXPECT_THAT(values<std::uint8_t>(ones(), {5}, DType::kBool), Each(1));
   EXPECT_THAT(values<std::uint8_t>(ones(), {5}, DType::kFloat8E4m3fn), Each(0x38));
   EXPECT_THAT(values<std::uint16_t>(ones(), {5}, DType::kBfloat16), Each(0x3f80));
-  EXPECT_THAT(values<float>(ones(), {1}, DType::kComplex64).size(), 1u);
+  EXPECT_THAT(values<std::complex<float>>(ones(), {2}, DType::kComplex64), Each(std::complex<float>(1, 0)));
   EXPECT_THAT(values<double>(constant(0.1), {3, 3}, DType::kFloat64), Each(0.1));
   EXPECT_THAT(values<float>(zeros(), {0, 3}, DType::kFloat32), ElementsAre());
   EXPECT_EQ(check(constant(300), {1}, DType::kInt8).code(), Code::kInvalidArgument);

@@ -9,13 +9,16 @@ void set_range(Recipe<A>& recipe, typename A::Value low, typename A::Value high)
   recipe.range = A::round(high - low);
 }
 
+// erf(limit / sqrt2) as JAX gets it: a running program multiplies by the reciprocal and has a polynomial for float32;
+// the compiler, folding constants, divides and asks the C library.
 template <typename A>
-typename A::Value erf(typename A::Value x) {
-  if constexpr (std::is_same_v<typename A::Value, double>) {
-    return special::erf_f64(x);
-  } else {
-    return A::round(special::erf_f32(x));
-  }
+typename A::Value erf_of_limit(typename A::Value limit, typename A::Value sqrt2, Rounding rounding) {
+  using Value = typename A::Value;
+  const auto wide_erf = [](Value x) { return A::from_double(std::erf(static_cast<double>(x))); };
+  if (rounding == Rounding::kJit) return wide_erf(A::round(limit / sqrt2));
+  if constexpr (std::is_same_v<A, arithmetic::Float32>) return special::erf_f32(limit * (1 / sqrt2));
+  if constexpr (std::is_same_v<A, arithmetic::Float64>) return wide_erf(limit * (1 / sqrt2));
+  return A::round(special::erf_f32(static_cast<float>(A::round(limit / sqrt2))));
 }
 
 // XLA folds constants together in a compiled program, but not those of bfloat16, which stand behind conversions.
@@ -64,7 +67,7 @@ Recipe<A> make_recipe(const random::TruncatedNormal& of, Rounding rounding) {
   const Value sqrt2 = A::from_double(kSqrt2);
   const Value lower = A::from_double(of.lower);
   const Value upper = A::from_double(of.upper);
-  set_range<A>(recipe, erf<A>(A::round(lower / sqrt2)), erf<A>(A::round(upper / sqrt2)));
+  set_range<A>(recipe, erf_of_limit<A>(lower, sqrt2, rounding), erf_of_limit<A>(upper, sqrt2, rounding));
   recipe.is_normal = true;
   recipe.factor = sqrt2;
   recipe.clips = true;

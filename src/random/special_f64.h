@@ -1,5 +1,5 @@
-// erf_inv and what it stands on in float64, as XLA's CPU compiler computes them but for log and erf, which are the C
-// library's here. Coefficients: Giles, Approximating the erfinv function; Cephes (log1p).
+// erf_inv and what it stands on in float64, as XLA's CPU compiler computes them but for log, which is the C library's
+// here. Coefficients: Giles, Approximating the erfinv function; Cephes (log1p).
 #pragma once
 
 #include <array>
@@ -61,7 +61,5 @@ inline double erf_inv_ratio_f64(double x) {
   if (w < 16) return horner(kErfInvMiddle64, std::sqrt(w) - 3.25);
   return horner(kErfInvFar64, std::sqrt(w) - 5);
 }
-
-inline double erf_f64(double x) { return std::erf(x); }
 
 }  // namespace shardwise::special
