@@ -1,4 +1,5 @@
 // Bits as they are, and integers and booleans made of them.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -58,12 +59,13 @@ class BernoulliSource final : public StreamSource {
   std::uint32_t below_;
 };
 
-// U is the unsigned type of the dtype. A span of 0 stands for 2^width: then nothing is reduced.
-template <typename U>
+// U is the unsigned type that is sampled, Out the one that is kept. A span of 0 stands for 2^width: then nothing is
+// reduced.
+template <typename U, typename Out>
 class RandIntSource final : public StreamSource {
  public:
   RandIntSource(RandomKey key, U minval, U span)
-      : StreamSource(sizeof(U)),
+      : StreamSource(sizeof(Out)),
         high_(random::split_child(key, 0)),
         low_(random::split_child(key, 1)),
         minval_(minval),
@@ -82,9 +84,9 @@ class RandIntSource final : public StreamSource {
     make_bits(low_, counters, low.data());
     for (std::size_t i = 0; i < counters.count; ++i) {
       const U offset = reduce(static_cast<U>(static_cast<U>(reduce(high[i]) * multiplier_) + reduce(low[i])));
-      low[i] = static_cast<U>(minval_ + offset);
+      const auto value = static_cast<Out>(minval_ + offset);
+      std::memcpy(out + i * sizeof(Out), &value, sizeof(Out));
     }
-    std::memcpy(out, low.data(), counters.count * sizeof(U));
   }
 
   RandomKey high_;
@@ -94,24 +96,40 @@ class RandIntSource final : public StreamSource {
   U multiplier_ = 0;
 };
 
+template <typename T>
+T clip(std::int64_t x) {
+  if (std::cmp_less(x, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (std::cmp_greater(x, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(x);
+}
+
 // As JAX: both limits are cut to the dtype, a maxval above it stands for one past its greatest value, and an empty
 // range gives minval.
 template <typename T>
-SourcePtr randint_source(RandomKey key, const random::RandInt& of) {
+SourcePtr wide_source(RandomKey key, const random::RandInt& of) {
   using U = std::make_unsigned_t<T>;
-  const auto clip = [](std::int64_t x) {
-    if (std::cmp_less(x, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-    if (std::cmp_greater(x, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(x);
-  };
-  const T minval = clip(of.minval);
-  const T maxval = clip(of.maxval);
+  const T minval = clip<T>(of.minval);
+  const T maxval = clip<T>(of.maxval);
   U span = 1;
   if (maxval > minval) {
     span = static_cast<U>(static_cast<U>(maxval) - static_cast<U>(minval));
     if (std::cmp_greater(of.maxval, std::numeric_limits<T>::max())) ++span;
   }
-  return std::make_shared<RandIntSource<U>>(key, static_cast<U>(minval), span);
+  return std::make_shared<RandIntSource<U, U>>(key, static_cast<U>(minval), span);
+}
+
+// JAX samples these as int32, to which the limits are cut first as a processor cuts, by dropping bits.
+template <typename T>
+SourcePtr narrow_source(RandomKey key, const random::RandInt& of) {
+  const auto cut = [](std::int64_t x, std::int64_t most) {
+    return std::clamp<std::int64_t>(static_cast<std::int32_t>(x), std::numeric_limits<T>::min(), most);
+  };
+  const std::int64_t most = std::numeric_limits<T>::max();
+  const std::int64_t minval = cut(of.minval, most);
+  const std::int64_t maxval = cut(of.maxval, most + 1);
+  const auto span = static_cast<std::uint32_t>(maxval > minval ? maxval - minval : 1);
+  using Out = std::make_unsigned_t<T>;
+  return std::make_shared<RandIntSource<std::uint32_t, Out>>(key, static_cast<std::uint32_t>(minval), span);
 }
 
 }  // namespace
@@ -134,21 +152,21 @@ SourcePtr make_bernoulli_source(RandomKey key, float p) { return std::make_share
 SourcePtr make_randint_source(RandomKey key, const random::RandInt& of, DType dtype) {
   switch (dtype) {
     case DType::kInt8:
-      return randint_source<std::int8_t>(key, of);
+      return narrow_source<std::int8_t>(key, of);
     case DType::kInt16:
-      return randint_source<std::int16_t>(key, of);
+      return narrow_source<std::int16_t>(key, of);
     case DType::kInt32:
-      return randint_source<std::int32_t>(key, of);
+      return wide_source<std::int32_t>(key, of);
     case DType::kInt64:
-      return randint_source<std::int64_t>(key, of);
+      return wide_source<std::int64_t>(key, of);
     case DType::kUint8:
-      return randint_source<std::uint8_t>(key, of);
+      return narrow_source<std::uint8_t>(key, of);
     case DType::kUint16:
-      return randint_source<std::uint16_t>(key, of);
+      return narrow_source<std::uint16_t>(key, of);
     case DType::kUint32:
-      return randint_source<std::uint32_t>(key, of);
+      return wide_source<std::uint32_t>(key, of);
     default:
-      return randint_source<std::uint64_t>(key, of);
+      return wide_source<std::uint64_t>(key, of);
   }
 }
 
