@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "codec/dispatch_testing.h"
-#include "codec/float_bits.h"
+#include "testing/dispatch_testing.h"
+#include "base/float_bits.h"
 
 namespace shardwise {
 namespace {
