@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "codec/convert.h"
-#include "codec/float_bits.h"
+#include "base/float_bits.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shardwise::HWY_NAMESPACE {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/dispatch_testing.h"
-#include "codec/float_bits.h"
+#include "base/float_bits.h"
 
 namespace shardwise {
 namespace {
