@@ -1,4 +1,4 @@
-# shardwise_room(<path> DEPS <rooms> LIBS <targets>): one static library per room under src/, made of its .cc files that
+# shardwise_room(<path> DEPS <rooms> LIBS <targets> OPTIONS <compiler options>): one static library per room under src/, made of its .cc files that
 # are not tests; and, when tests are built, one executable <room>_test of its *_test.cc files.
 add_library(shardwise_development INTERFACE)
 target_compile_options(shardwise_development INTERFACE
@@ -15,7 +15,7 @@ if(SHARDWISE_SANITIZE)
 endif()
 
 function(shardwise_room path)
-  cmake_parse_arguments(ROOM "" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "DEPS;LIBS;OPTIONS" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   set(folder "${PROJECT_SOURCE_DIR}/src/${path}")
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
@@ -43,6 +43,7 @@ function(shardwise_room path)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(shardwise_${name} PUBLIC cxx_std_20)
+  target_compile_options(shardwise_${name} PRIVATE ${ROOM_OPTIONS})
   target_link_libraries(shardwise_${name}
     PUBLIC ${deps} Threads::Threads
     PRIVATE fmt::fmt ${ROOM_LIBS} $<BUILD_INTERFACE:shardwise_development>)
@@ -53,6 +54,7 @@ function(shardwise_room path)
     target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
     target_link_libraries(${name}_test PRIVATE shardwise_${name} fmt::fmt ${ROOM_LIBS} GTest::gmock_main
                                                shardwise_development)
+    target_compile_options(${name}_test PRIVATE ${ROOM_OPTIONS})
     gtest_discover_tests(${name}_test TEST_PREFIX "${path}." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -8,7 +8,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 packages_run=(python3 python3-venv)
 packages_build=(g++ cmake ninja-build pkg-config libfmt-dev liburing-dev libpcre2-dev libhwy-dev nlohmann-json3-dev
-                libcli11-dev zlib1g-dev)
+                libcli11-dev zlib1g-dev liblapack-dev)
 packages_test=(ccache libgtest-dev libgmock-dev libbenchmark-dev clang clang-tidy clang-format llvm libclang-rt-14-dev
                python3-dev)
 

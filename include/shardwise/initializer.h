@@ -22,8 +22,8 @@
 
 namespace shardwise {
 
-// Where an initializer's random bits come from: an integer seed as in Keras, which gives the same values each time; or a
-// key, such as SeedGenerator::next() gives; or nothing yet. Immutable.
+// Where an initializer's random bits come from: an integer seed as in Keras, which gives the same values each time; or
+// a key, such as SeedGenerator::next() gives; or nothing yet. Immutable.
 class Seed {
  public:
   Seed() = default;
@@ -106,8 +106,8 @@ using WholeFunction = std::function<Status(const Shape& shape, DType dtype, std:
 // threads at once.
 using BoxFunction = std::function<Status(const Shape& shape, DType dtype, const Box& box, std::span<std::byte> out)>;
 
-// An initializer's class and parameters, without shape or dtype. Immutable, cheap to copy, compares by what it says (a user's
-// function: by identity).
+// An initializer's class and parameters, without shape or dtype. Immutable, cheap to copy, compares by what it says (a
+// user's function: by identity).
 class Initializer {
  public:
   struct Constant {
@@ -148,15 +148,16 @@ class Initializer {
   Seed seed() const;
   // The same with another seed; those that take none stay as they are.
   Initializer with_seed(Seed seed) const;
-  // The same with the seed that Keras draws when it makes an initializer without one. One that has a seed, or takes none,
-  // stays as it is and draws nothing.
+  // The same with the seed that Keras draws when it makes an initializer without one. One that has a seed, or takes
+  // none, stays as it is and draws nothing.
   Initializer with_default_seed(PythonRandom& python) const;
 
   // True when each element is the same number: zeros, ones, constants.
   bool is_constant() const { return std::holds_alternative<Constant>(parameters_); }
   // True when a part cannot be made without the whole tensor: Orthogonal, and users' functions that know no boxes.
   bool needs_whole_tensor() const;
-  // Host bytes, at most, that a Generator takes while it is made, and afterwards holds: 0 for those that make any part alone.
+  // Host bytes, at most, that a Generator takes while it is made, and afterwards holds: 0 for those that make any part
+  // alone.
   std::uint64_t host_bytes(const Shape& shape, DType dtype) const;
 
   // "GlorotUniform(seed=42)": class and parameters, those that are Keras's defaults left out.
@@ -189,7 +190,8 @@ Initializer array(Shape shape, DType dtype, std::vector<std::byte> bytes);
 Initializer custom(std::string name, WholeFunction function);
 Initializer custom_per_box(std::string name, BoxFunction function);
 
-// A Keras config, already parsed: {"class_name": "RandomNormal", "config": {"stddev": 0.02, "seed": 42}}. monostate is None.
+// A Keras config, already parsed: {"class_name": "RandomNormal", "config": {"stddev": 0.02, "seed": 42}}. monostate is
+// None.
 struct InitializerConfig {
   using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                              std::vector<double>>;
@@ -211,12 +213,12 @@ struct Fans {
 Result<Fans> compute_fans(const Shape& shape, std::span<const int> input_axes, std::span<const int> output_axes);
 
 // Whether the initializer can make a tensor of this shape and dtype. Errors: INVALID_ARGUMENT with Keras's words where
-// Keras has words: no seed, a seed out of range, a parameter out of range, a rank that it does not have, a dtype that is no
-// float type.
+// Keras has words: no seed, a seed out of range, a parameter out of range, a rank that it does not have, a dtype that
+// is no float type.
 Status check(const Initializer& initializer, const Shape& shape, DType dtype);
 
-// The whole tensor, to ask parts from. One that needs the whole tensor makes it here. Errors: as check(), and those of a
-// user's function.
+// The whole tensor, to ask parts from. One that needs the whole tensor makes it here. Errors: as check(), and those of
+// a user's function.
 Result<Generator> make_generator(const Initializer& initializer, const Shape& shape, DType dtype,
                                  Rounding rounding = Rounding::kEager);
 

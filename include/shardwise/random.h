@@ -54,16 +54,16 @@ struct RandInt {
 };
 using Distribution = std::variant<Bits, Uniform, Normal, TruncatedNormal, Bernoulli, RandInt>;
 
-// Errors: INVALID_ARGUMENT for a shape that is none, a dtype that the distribution does not have, or parameters that are
-// not finite.
+// Errors: INVALID_ARGUMENT for a shape that is none, a dtype that the distribution does not have, or parameters that
+// are not finite.
 Status check(const Distribution& distribution, const Shape& shape, DType dtype);
 
 // The tensor that `key` gives. Errors: as check().
 Result<Generator> make_generator(RandomKey key, const Distribution& distribution, const Shape& shape, DType dtype,
                                  Rounding rounding = Rounding::kEager);
 
-// One box of a tensor of shape `shape`, written densely. Errors: as check() and Generator::generate(). Who asks for many
-// boxes of a tensor makes a Generator once.
+// One box of a tensor of shape `shape`, written densely. Errors: as check() and Generator::generate(). Who asks for
+// many boxes of a tensor makes a Generator once.
 Status bits(RandomKey key, const Shape& shape, DType dtype, const Box& box, std::span<std::byte> out);
 Status uniform(RandomKey key, const Shape& shape, DType dtype, const Uniform& of, const Box& box,
                std::span<std::byte> out);

@@ -34,9 +34,9 @@ namespace random {
 // How keys and indices become bits.
 enum class Stream : std::uint8_t { kThreefryPartitionable };
 
-// "threefry2x32", "threefry_partitionable". Errors: UNIMPLEMENTED for the streams that JAX has besides, "threefry_original"
-// (jax_threefry_partitionable=False, in which an element depends on the size of the tensor), "rbg" and "unsafe_rbg";
-// INVALID_ARGUMENT for any other name.
+// "threefry2x32", "threefry_partitionable". Errors: UNIMPLEMENTED for the streams that JAX has besides,
+// "threefry_original" (jax_threefry_partitionable=False, in which an element depends on the size of the tensor), "rbg"
+// and "unsafe_rbg"; INVALID_ARGUMENT for any other name.
 Result<Stream> parse_stream(std::string_view name);
 
 // Child `index` of jax.random.split(key, n), which is the same for every n > index.

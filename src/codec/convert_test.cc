@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "codec/dispatch_testing.h"
+#include "testing/dispatch_testing.h"
 #include "base/float_bits.h"
 
 namespace shardwise {

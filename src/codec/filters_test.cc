@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "codec/dispatch_testing.h"
+#include "testing/dispatch_testing.h"
 #include "codec/filter_testing.h"
 
 namespace shardwise {

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "codec/dispatch_testing.h"
+#include "testing/dispatch_testing.h"
 
 namespace shardwise {
 namespace {

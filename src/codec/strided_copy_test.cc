@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/dispatch_testing.h"
+#include "testing/dispatch_testing.h"
 #include "base/float_bits.h"
 
 namespace shardwise {

@@ -1,5 +1,5 @@
-// The threefry2x32 block function with 20 rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3), and how JAX
-// makes bits of its blocks in partitionable mode.
+// The threefry2x32 block function with 20 rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3), and how
+// JAX makes bits of its blocks in partitionable mode.
 #pragma once
 
 #include <array>
