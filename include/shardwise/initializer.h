@@ -75,15 +75,15 @@ struct VarianceScalingOptions {
   VarianceDistribution distribution = VarianceDistribution::kTruncatedNormal;
   Seed seed;
   // Dimensions that fan_in and fan_out are products of; negative ones count from the end. Both or neither.
-  std::vector<int> input_axes = {};
-  std::vector<int> output_axes = {};
+  std::optional<std::vector<int>> input_axes = {};
+  std::optional<std::vector<int>> output_axes = {};
   friend bool operator==(const VarianceScalingOptions&, const VarianceScalingOptions&) = default;
 };
 // Of Glorot, He and Lecun, which are VarianceScaling with the rest fixed.
 struct FanOptions {
   Seed seed;
-  std::vector<int> input_axes = {};
-  std::vector<int> output_axes = {};
+  std::optional<std::vector<int>> input_axes = {};
+  std::optional<std::vector<int>> output_axes = {};
 };
 struct OrthogonalOptions {
   double gain = 1.0;
@@ -151,6 +151,8 @@ class Initializer {
   // The same with the seed that Keras draws when it makes an initializer without one. One that has a seed, or takes
   // none, stays as it is and draws nothing.
   Initializer with_default_seed(PythonRandom& python) const;
+  // The same with these axes, as EinsumDense makes one; those that are no VarianceScaling stay as they are.
+  Initializer with_axes(std::vector<int> input_axes, std::vector<int> output_axes) const;
 
   // True when each element is the same number: zeros, ones, constants.
   bool is_constant() const { return std::holds_alternative<Constant>(parameters_); }
@@ -196,7 +198,7 @@ struct InitializerConfig {
   using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                              std::vector<double>>;
   std::string class_name;
-  std::map<std::string, Value> config;
+  std::map<std::string, Value> config;  // a seed of two integers is the state of a SeedGenerator
 };
 
 // Every name that keras.initializers.get() takes: "GlorotUniform", "glorot_uniform", "uniform", "zero", ...
@@ -205,12 +207,15 @@ struct InitializerConfig {
 Result<Initializer> make_initializer(const InitializerConfig& config);
 Result<Initializer> make_initializer(std::string_view name);
 
-// fan_in and fan_out, as Keras counts them. Both lists of axes, or none.
+// fan_in and fan_out, as Keras counts them. One list of axes without the other counts for nothing, as in Keras.
 struct Fans {
-  double in = 1;
-  double out = 1;
+  std::uint64_t in = 1;
+  std::uint64_t out = 1;
+  friend bool operator==(Fans, Fans) = default;
 };
-Result<Fans> compute_fans(const Shape& shape, std::span<const int> input_axes, std::span<const int> output_axes);
+// Errors: INVALID_ARGUMENT for an axis that the shape does not have.
+Result<Fans> compute_fans(const Shape& shape, const std::optional<std::vector<int>>& input_axes = {},
+                          const std::optional<std::vector<int>>& output_axes = {});
 
 // Whether the initializer can make a tensor of this shape and dtype. Errors: INVALID_ARGUMENT with Keras's words where
 // Keras has words: no seed, a seed out of range, a parameter out of range, a rank that it does not have, a dtype that
