@@ -28,7 +28,7 @@ class GemmaBlock {
     projection("key", "key_dense", "k_proj", k, attention);
     projection("value", "value_dense", "v_proj", k, attention);
     out_.add(path_ + "attention/attention_output/kernel", {q, h, d},
-             glorot_uniform({.seed = attention, .input_axes = {0, 1}, .output_axes = {2}}),
+             glorot_uniform({.seed = attention, .input_axes = std::vector{0, 1}, .output_axes = std::vector{2}}),
              keras_ + "attention/output_dense/vars/0",
              stored_split(hugging_face_ + "self_attn.o_proj.weight", {d, q * h}, {d, q, h}, {1, 2, 0}));
     norm("pre_ffw_norm", post_norms ? "pre_feedforward_layernorm" : "post_attention_layernorm");
@@ -48,7 +48,7 @@ class GemmaBlock {
     const std::int64_t d = sizes_.hidden;
     const std::int64_t h = sizes_.head;
     out_.add(path_ + "attention/" + name + "/kernel", {heads, d, h},
-             glorot_uniform({.seed = seed, .input_axes = {1}, .output_axes = {0, 2}}),
+             glorot_uniform({.seed = seed, .input_axes = std::vector{1}, .output_axes = std::vector{0, 2}}),
              keras_ + "attention/" + keras + "/vars/0",
              stored_split(hugging_face_ + "self_attn." + hugging_face + ".weight", {heads * h, d}, {heads, h, d},
                           {0, 2, 1}));
@@ -57,7 +57,7 @@ class GemmaBlock {
                     std::int64_t out) {
     const Seed seed = static_cast<std::int64_t>(seeds_.default_seed());
     out_.add(path_ + name + "/kernel", {in, out},
-             glorot_uniform({.seed = seed, .input_axes = {0}, .output_axes = {1}}), keras_ + keras + "/vars/0",
+             glorot_uniform({.seed = seed, .input_axes = std::vector{0}, .output_axes = std::vector{1}}), keras_ + keras + "/vars/0",
              stored_transposed(hugging_face_ + "mlp." + hugging_face + ".weight", in, out));
   }
 
