@@ -64,8 +64,8 @@ Result<std::unique_ptr<Dump>> Dump::create(const std::string& folder, const Load
   }
   for (std::size_t device = 0; device < plan.devices.size(); ++device) {
     if (!plan.devices[device].local) continue;
-    auto file = SafetensorsWriter::create(format("{}/device-{}.safetensors", folder, device), tensors,
-                                          metadata(plan, device));
+    auto file =
+        SafetensorsWriter::create(format("{}/device-{}.safetensors", folder, device), tensors, metadata(plan, device));
     if (!file.ok() && file.status().code() == Code::kUnimplemented) {
       return unimplemented("--dump: {}; leave it out with --select", file.status().message());
     }

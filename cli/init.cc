@@ -18,7 +18,8 @@ constexpr const char* kDescription =
     "every mesh. Prints the plan, then the first values and the fingerprint of each variable, and the memory it took.\n"
     "With --dry-run it stops at the plan. Refuses what does not fit before making anything (exit 3).";
 
-constexpr const char* kExamples = R"help(  # Would Gemma 2 9B fit 8 devices of 8 GiB? Which tensor would not, loaded whole?
+constexpr const char* kExamples =
+    R"help(  # Would Gemma 2 9B fit 8 devices of 8 GiB? Which tensor would not, loaded whole?
   shardwise init --model gemma2_9b --dry-run --mesh batch=1,model=8 --layout gemma --device-memory 8GiB
   # A spec of your own: {"variables": [{"name": "dense/kernel", "shape": [64, 32],
   #   "initializer": {"class_name": "GlorotUniform", "config": {"seed": 42}}}]}

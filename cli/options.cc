@@ -237,7 +237,8 @@ void add_placement(CLI::App& command, Request& request, const std::string& group
                  "A dimension that its axis does not divide: an error, or left whole and reported; what a "
                  "layout file says wins [refuse].");
   command
-      .add_option("--dtype", request.dtype, "Cast floating tensors, or make them in: float64, float32, float16, bfloat16 [as stored, or said].")
+      .add_option("--dtype", request.dtype,
+                  "Cast floating tensors, or make them in: float64, float32, float16, bfloat16 [as stored, or said].")
       ->type_name("TYPE")
       ->group(group);
   add_select(command, request.select, group);

@@ -23,11 +23,11 @@ inline constexpr std::size_t kAllTensors = std::numeric_limits<std::size_t>::max
 
 // The options that plan, load, init and bench share.
 struct Request {
-  std::string path;   // of the checkpoint; empty = none: every variable of `model` is made
-  std::string model;  // a built-in model or a JSON spec of variables; empty = the tensors of the checkpoint
+  std::string path;           // of the checkpoint; empty = none: every variable of `model` is made
+  std::string model;          // a built-in model or a JSON spec of variables; empty = the tensors of the checkpoint
   bool init_missing = false;  // make what the checkpoint lacks
   std::uint64_t seed = 0;     // that the initializers of `model` draw their seeds from
-  std::string mesh;  // "batch=2,model=4"; empty = batch=1,model=<devices>
+  std::string mesh;           // "batch=2,model=4"; empty = batch=1,model=<devices>
   std::optional<std::int64_t> devices;
   std::uint64_t device_memory = kUnlimited;
   std::string layout = "auto";          // a built-in name or a JSON file

@@ -38,7 +38,8 @@ PUBLIC = {
     "seed": "random", "generator": "random", "random": "random", "initializer": "random", "file": "io",
     "fingerprint": "codec", "mesh": "mesh", "layout": "mesh", "placement": "mesh",
     "catalog": CATALOG, "checkpoint": CATALOG, "view": "plan", "plan": "plan", "device": "device",
-    "sharded_array": "load", "load": "load", "initialize": "load", "variables": "nn", "safetensors_writer": "checkpoint/safetensors", "shardwise": None,
+    "sharded_array": "load", "load": "load", "initialize": "load", "variables": "nn",
+    "safetensors_writer": "checkpoint/safetensors", "shardwise": None,
 }
 # Headers of other projects and of the system: prefix -> rooms that may include it. Never in public headers.
 FOREIGN = {

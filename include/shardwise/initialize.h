@@ -31,8 +31,8 @@ struct InitializeOptions {
   unsigned threads = 0;            // 0 = one per core
 };
 
-// Errors: INVALID_ARGUMENT (initializer, shape, layout); RESOURCE_EXHAUSTED when a device or the staging cannot hold it;
-// FAILED_PRECONDITION for a mesh without device objects.
+// Errors: INVALID_ARGUMENT (initializer, shape, layout); RESOURCE_EXHAUSTED when a device or the staging cannot hold
+// it; FAILED_PRECONDITION for a mesh without device objects.
 Result<ShardedArray> initialize(const Initializer& initializer, const Shape& shape, DType dtype, const Sharding& where,
                                 const InitializeOptions& options = {});
 

@@ -36,7 +36,7 @@ struct LoadStatistics {
   std::uint64_t bytes_wanted = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_generated = 0;  // made by initializers, each once
-  std::uint64_t bytes_copied = 0;  // written to shards by a copy (not read into them directly)
+  std::uint64_t bytes_copied = 0;     // written to shards by a copy (not read into them directly)
   std::uint64_t reads = 0;
   double read_seconds = 0;    // summed over threads
   double decode_seconds = 0;  // inflate, unshuffle, checksums

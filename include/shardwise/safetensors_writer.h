@@ -23,8 +23,8 @@ struct TensorToWrite {
 
 // Writes the header first, then the bytes of each tensor as they come. The file appears under its name when finish()
 // succeeds; until then, and when the writer is destroyed without it, nothing of it stays. Replaces a file of that name.
-// Tensors are laid out wide elements first, so that every element is aligned; memory is bounded by 1 MiB and the header.
-// Thread-compatible.
+// Tensors are laid out wide elements first, so that every element is aligned; memory is bounded by 1 MiB and the
+// header. Thread-compatible.
 class SafetensorsWriter {
  public:
   // Errors: UNIMPLEMENTED for a dtype or name that safetensors lacks; INVALID_ARGUMENT for repeated names and bad

@@ -2,7 +2,8 @@
 //
 //   PythonRandom seeds(1337);                                     // as keras.utils.set_random_seed(1337)
 //   SHARDWISE_ASSIGN_OR_RETURN(VariableTree model, builtin_model("gemma2_9b", seeds));
-//   bind(catalog, distribution, {.variables = specs(model)})      // all made; specs(model, catalog): what it has, loaded
+//   bind(catalog, distribution, {.variables = specs(model)})      // all made; specs(model, catalog): what it has,
+//   loaded
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct StoredAs {
 
 struct Variable {
   std::string path;
-  std::optional<DType> dtype;  // nullopt = BindOptions::float_dtype, else float32
-  Generated initial;           // shape, initializer with its seed, rounding
+  std::optional<DType> dtype;       // nullopt = BindOptions::float_dtype, else float32
+  Generated initial;                // shape, initializer with its seed, rounding
   std::vector<StoredAs> stored_as;  // besides a tensor of the variable's own name; the first that a catalog has counts
 };
 

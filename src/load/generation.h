@@ -22,8 +22,8 @@ class Generation {
  public:
   Generation(LoadContext& context, StageCosts& costs) : context_(context), costs_(costs) {}
 
-  // Makes the window's values and finishes it. `staged`, at least a window's bytes, is used for devices whose memory the
-  // host cannot address; elsewhere the values are made where they stay.
+  // Makes the window's values and finishes it. `staged`, at least a window's bytes, is used for devices whose memory
+  // the host cannot address; elsewhere the values are made where they stay.
   Status window(const Window& window, std::span<std::byte> staged, std::stop_token stop);
 
  private:

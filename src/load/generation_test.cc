@@ -30,9 +30,12 @@ TEST(Generation, AnyPlacementAndThreadCountGivesTheWholeTensorsBits) {
   RandomViews random(11);
   const std::vector<std::pair<std::vector<std::int64_t>, std::vector<std::string>>> meshes = {
       {{1}, {"a"}}, {{3}, {"a"}}, {{8}, {"a"}}, {{2, 4}, {"a", "b"}}, {{2, 2, 2}, {"a", "b", "c"}}};
-  const std::vector<Initializer> initializers = {
-      glorot_uniform({.seed = 42}), random_normal({.seed = 7}),          truncated_normal({.seed = 1}), zeros(),
-      constant(2.5),                variance_scaling({.seed = 1 << 20})};
+  const std::vector<Initializer> initializers = {glorot_uniform({.seed = 42}),
+                                                 random_normal({.seed = 7}),
+                                                 truncated_normal({.seed = 1}),
+                                                 zeros(),
+                                                 constant(2.5),
+                                                 variance_scaling({.seed = 1 << 20})};
   const std::vector<DType> dtypes = {DType::kFloat32, DType::kBfloat16, DType::kFloat16, DType::kFloat64};
   const auto pick = [&](std::size_t n) {
     return static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(n) - 1));
@@ -46,7 +49,8 @@ TEST(Generation, AnyPlacementAndThreadCountGivesTheWholeTensorsBits) {
     std::vector<VariableSpec> variables;
     for (std::size_t v = 0; v < 3; ++v) {
       const Shape shape = pick(4) == 0 ? Shape{12, random.number(1, 40000)} : random.shape(4, 12);
-      variables.push_back(made("v" + std::to_string(v), shape, initializers[pick(initializers.size())], dtypes[pick(4)]));
+      variables.push_back(
+          made("v" + std::to_string(v), shape, initializers[pick(initializers.size())], dtypes[pick(4)]));
       TensorLayout layout;
       for (std::size_t d = 0; d < std::min(shape.size(), axes.size()); ++d) layout.axes.emplace_back(axes[d]);
       if (pick(2) == 0) std::reverse(layout.axes.begin(), layout.axes.end());
@@ -100,8 +104,8 @@ TEST(Generation, SomeVariablesAreReadAndTheRestIsMade) {
   EXPECT_EQ(calls, 0) << "an initializer ran although the checkpoint has the values";
   const std::string head = whole(glorot_uniform({.seed = 3}), {64, 8}, DType::kFloat32);
   for (std::size_t d = 0; d < 4; ++d) {
-    EXPECT_EQ(shard_bytes(loaded->arrays[0], d), expected_shard(checkpoint.values("kernel"), View::of({256, 64}),
-                                                                loaded->arrays[0].box(d), 4));
+    EXPECT_EQ(shard_bytes(loaded->arrays[0], d),
+              expected_shard(checkpoint.values("kernel"), View::of({256, 64}), loaded->arrays[0].box(d), 4));
     EXPECT_EQ(shard_bytes(loaded->arrays[1], d), checkpoint.values("fill"));
     EXPECT_EQ(shard_bytes(loaded->arrays[2], d), head.substr(d * 16 * 8 * 4, 16UL * 8 * 4));
   }
@@ -175,9 +179,9 @@ TEST(Generation, AnInitializerThatFailsFailsTheLoadAndFreesEverything) {
   const Initializer failing = custom_per_box("failing", [](const Shape&, DType, const Box& box, std::span<std::byte>) {
     return box.origin[0] > 100 ? data_loss("no row 100") : Status();
   });
-  const auto plan = make_plan(bind(
-      kNone, ModelParallel(LayoutMap(mesh)),
-      {.variables = {made("good", {1024, 256}, ones()), made("bad", {1024, 256}, failing)}}));
+  const auto plan =
+      make_plan(bind(kNone, ModelParallel(LayoutMap(mesh)),
+                     {.variables = {made("good", {1024, 256}, ones()), made("bad", {1024, 256}, failing)}}));
   ASSERT_THAT(plan, IsOk());
   EXPECT_THAT(load(*plan), FailsWith(Code::kDataLoss, "variable 'bad': no row 100"));
   for (const MeshDevice& device : devices) EXPECT_EQ(device.device->memory().in_use, 0u);
@@ -189,16 +193,17 @@ TEST(Generation, ProgressCountsWhatIsMadeAndDiscardingStaysBelowTheLimit) {
   layouts.set("v.*", {"model"});
   std::vector<VariableSpec> variables;
   for (int v = 0; v < 16; ++v) variables.push_back(made("v" + std::to_string(v), {512, 1024}, ones()));
-  const auto plan = make_plan(bind(kNone, ModelParallel(layouts), {.variables = variables}),
-                              {.retain = Retain::kDiscard});
+  const auto plan =
+      make_plan(bind(kNone, ModelParallel(layouts), {.variables = variables}), {.retain = Retain::kDiscard});
   ASSERT_THAT(plan, IsOk());
   Progress last;
   std::size_t seen = 0;
   const auto loaded = load(*plan, {.progress = [&](const Progress& progress) { last = progress; },
-                                   .on_array = [&](const ShardedArray&) {
-                                     ++seen;
-                                     return Status();
-                                   }});
+                                   .on_array =
+                                       [&](const ShardedArray&) {
+                                         ++seen;
+                                         return Status();
+                                       }});
   ASSERT_THAT(loaded, IsOk());
   EXPECT_EQ(seen, 16u);
   EXPECT_EQ(last.bytes_total, 32_MiB);
@@ -213,8 +218,8 @@ TEST(Generation, ArraysAreBornInTheirShards) {
   const Initializer initializer = glorot_uniform({.seed = 42});
   const auto kernel = initialize(initializer, {32, 64}, DType::kFloat32, columns);
   ASSERT_THAT(kernel, IsOk());
-  EXPECT_EQ(shard_bytes(*kernel, 2), expected_shard(whole(initializer, {32, 64}, DType::kFloat32), View::of({32, 64}),
-                                                    kernel->box(2), 4));
+  EXPECT_EQ(shard_bytes(*kernel, 2),
+            expected_shard(whole(initializer, {32, 64}, DType::kFloat32), View::of({32, 64}), kernel->box(2), 4));
   const auto noise = random::normal(jax_key(7), {32, 64}, {.stddev = 0.02, .layout = columns});
   ASSERT_THAT(noise, IsOk());
   std::string expected(32UL * 64 * 4, '\0');

@@ -11,9 +11,8 @@ Result<ShardedArray> initialize(const Initializer& initializer, const Shape& sha
   LayoutMap rules(where.mesh);
   rules.set(kName, where.layout);
   const VariableSpec variable{kName, {}, dtype, std::nullopt, Generated{shape, initializer, options.rounding}};
-  SHARDWISE_ASSIGN_OR_RETURN(
-      const LoadPlan plan,
-      make_plan(bind(none, ModelParallel(rules), {.variables = {variable}}), {.staging = options.staging}));
+  SHARDWISE_ASSIGN_OR_RETURN(const LoadPlan plan, make_plan(bind(none, ModelParallel(rules), {.variables = {variable}}),
+                                                            {.staging = options.staging}));
   SHARDWISE_ASSIGN_OR_RETURN(Loaded loaded, load(plan, {.threads = options.threads, .fingerprints = false}));
   return std::move(loaded.arrays[0]);
 }

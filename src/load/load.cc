@@ -3,12 +3,12 @@
 // A scheduler cuts the plan's reads into windows and hands them out in file order. Each worker thread reads its window
 // (straight into the shard where that is one dense run; else into a slot of its own, through a ring with several in
 // flight where the file is not cached), adds it to the fingerprints, decodes, converts, and copies it to every shard
-// and replica that wants part of it. Values that an initializer makes are windows too: made straight into the shard, then
-// mirrored. The last window of a tensor completes its variables.
+// and replica that wants part of it. Values that an initializer makes are windows too: made straight into the shard,
+// then mirrored. The last window of a tensor completes its variables.
 //
-// Memory: slots, decoded blocks and tensors that can only be made whole share the staging budget; shards are allocated on their devices before the first
-// read (or, when arrays are discarded, as their turn comes). Everything is owned by objects of this scope: an error
-// joins the workers, then frees it all.
+// Memory: slots, decoded blocks and tensors that can only be made whole share the staging budget; shards are allocated
+// on their devices before the first read (or, when arrays are discarded, as their turn comes). Everything is owned by
+// objects of this scope: an error joins the workers, then frees it all.
 #include "shardwise/load.h"
 
 #include <algorithm>

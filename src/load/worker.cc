@@ -34,9 +34,9 @@ bool Worker::goes_to_ring(const Window& window) const {
          !is_large(window);
 }
 
-// Neighbours in a file, or in a shard that is made, are neighbours in memory: two threads at work on them would fault the same huge pages, and both
-// clear them. So each takes a stretch of several windows at once, but for those that wait on a ring or for their turn.
-// Stretches become shorter towards the end, so that all threads end together.
+// Neighbours in a file, or in a shard that is made, are neighbours in memory: two threads at work on them would fault
+// the same huge pages, and both clear them. So each takes a stretch of several windows at once, but for those that wait
+// on a ring or for their turn. Stretches become shorter towards the end, so that all threads end together.
 bool Worker::joins_batch(const Window& next, std::uint64_t bytes_left) const {
   const auto alone = [&](const Window& window) {
     if (window.range.empty() || is_large(window)) return true;

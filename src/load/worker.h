@@ -20,7 +20,12 @@ namespace shardwise {
 class Worker {
  public:
   Worker(LoadContext& context, Scheduler& scheduler, ProgressMeter& progress, unsigned slots)
-      : context_(context), scheduler_(scheduler), progress_(progress), slot_count_(slots), scatter_(context, costs_), generation_(context, costs_) {}
+      : context_(context),
+        scheduler_(scheduler),
+        progress_(progress),
+        slot_count_(slots),
+        scatter_(context, costs_),
+        generation_(context, costs_) {}
 
   Status run(std::stop_token stop);
   const StageCosts& costs() const { return costs_; }

@@ -37,8 +37,7 @@ Result<VariableTree> builtin_model(std::string_view name, PythonRandom& seeds) {
   const auto* model =
       std::find_if(kModels.begin(), kModels.end(), [&](const BuiltinModel& m) { return m.sizes.name == name; });
   if (model == kModels.end()) {
-    return not_found("no built-in model '{}'; there are: {}", printable(name),
-                     fmt::join(builtin_model_names(), ", "));
+    return not_found("no built-in model '{}'; there are: {}", printable(name), fmt::join(builtin_model_names(), ", "));
   }
   if (model->family == Family::kLlama) return llama_tree(model->sizes, seeds);
   return gemma_tree(model->sizes, model->family == Family::kGemma2, seeds);

@@ -27,9 +27,9 @@ const Variable& variable(const VariableTree& tree, const std::string& path) {
 
 // As Keras Hub counts them.
 TEST(BuiltinModel, HasAsManyParametersAsThePreset) {
-  const std::map<std::string, std::uint64_t> counts = {
-      {"gemma_2b", 2'506'172'416},  {"gemma_7b", 8'537'680'896},    {"gemma2_2b", 2'614'341'888},
-      {"gemma2_9b", 9'241'705'984}, {"gemma2_27b", 27'227'128'320}, {"llama3_8b", 8'030'261'248}};
+  const std::map<std::string, std::uint64_t> counts = {{"gemma_2b", 2'506'172'416},    {"gemma_7b", 8'537'680'896},
+                                                       {"gemma2_2b", 2'614'341'888},   {"gemma2_9b", 9'241'705'984},
+                                                       {"gemma2_27b", 27'227'128'320}, {"llama3_8b", 8'030'261'248}};
   EXPECT_EQ(builtin_model_names().size(), counts.size());
   for (const auto& [name, count] : counts) EXPECT_EQ(model(name).parameters(), count) << name;
   PythonRandom seeds(0);
@@ -44,8 +44,7 @@ TEST(BuiltinModel, PathsAreUniqueAndShapesAreThoseOfTheReference) {
   const VariableTree gemma = model("gemma2_9b");
   EXPECT_EQ(gemma.variables.size(), 1u + 42 * 11 + 1);
   EXPECT_EQ(variable(gemma, "decoder_block_41/attention/query/kernel").initial.shape, (Shape{16, 3584, 256}));
-  EXPECT_EQ(variable(gemma, "decoder_block_0/attention/attention_output/kernel").initial.shape,
-            (Shape{16, 256, 3584}));
+  EXPECT_EQ(variable(gemma, "decoder_block_0/attention/attention_output/kernel").initial.shape, (Shape{16, 256, 3584}));
   EXPECT_EQ(variable(gemma, "decoder_block_0/post_ffw_norm/scale").initial.initializer, zeros());
   EXPECT_EQ(model("gemma_2b").variables.size(), 1u + 18 * 9 + 1);
   const VariableTree llama = model("llama3_8b");

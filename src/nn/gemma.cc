@@ -1,8 +1,8 @@
 // Gemma 1 and 2 as Keras Hub builds them.
 //
 // Seeds are drawn when layers are constructed: the embeddings, then per block one for the attention, whose four kernels
-// share an initializer, and one for each feed-forward kernel. EinsumDense tells its initializer which axes of the kernel
-// are inputs and outputs.
+// share an initializer, and one for each feed-forward kernel. EinsumDense tells its initializer which axes of the
+// kernel are inputs and outputs.
 #include "base/format.h"
 #include "nn/model_tree.h"
 
@@ -57,8 +57,8 @@ class GemmaBlock {
                     std::int64_t out) {
     const Seed seed = static_cast<std::int64_t>(seeds_.default_seed());
     out_.add(path_ + name + "/kernel", {in, out},
-             glorot_uniform({.seed = seed, .input_axes = std::vector{0}, .output_axes = std::vector{1}}), keras_ + keras + "/vars/0",
-             stored_transposed(hugging_face_ + "mlp." + hugging_face + ".weight", in, out));
+             glorot_uniform({.seed = seed, .input_axes = std::vector{0}, .output_axes = std::vector{1}}),
+             keras_ + keras + "/vars/0", stored_transposed(hugging_face_ + "mlp." + hugging_face + ".weight", in, out));
   }
 
   const DecoderSizes& sizes_;

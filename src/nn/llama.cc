@@ -1,8 +1,8 @@
 // Llama 3 as Keras Hub builds it, with untied embeddings.
 //
-// Seeds: the embeddings and their reverse share an initializer, which is made first; then each block's constructor makes
-// one that no kernel takes. When blocks are built, the attention's is cloned twice, and the second clone serves its four
-// kernels; each feed-forward kernel gets a clone of its own. A clone draws a new seed.
+// Seeds: the embeddings and their reverse share an initializer, which is made first; then each block's constructor
+// makes one that no kernel takes. When blocks are built, the attention's is cloned twice, and the second clone serves
+// its four kernels; each feed-forward kernel gets a clone of its own. A clone draws a new seed.
 #include "base/format.h"
 #include "nn/model_tree.h"
 

@@ -8,10 +8,8 @@ void TreeBuilder::add(std::string path, Shape shape, Initializer initializer, co
                       StoredAs hugging_face) {
   std::vector<StoredAs> stored_as = {stored_plain(keras_name, shape), stored_plain("backbone/" + keras_name, shape),
                                      std::move(hugging_face)};
-  tree_.variables.push_back({std::move(path),
-                             std::nullopt,
-                             {std::move(shape), std::move(initializer), std::nullopt},
-                             std::move(stored_as)});
+  tree_.variables.push_back(
+      {std::move(path), std::nullopt, {std::move(shape), std::move(initializer), std::nullopt}, std::move(stored_as)});
 }
 
 StoredAs stored_plain(std::string tensor, Shape shape) { return {std::move(tensor), View::of(std::move(shape))}; }

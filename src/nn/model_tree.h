@@ -28,7 +28,8 @@ class TreeBuilder {
   explicit TreeBuilder(std::string_view name) { tree_.name = name; }
 
   // Names in a Keras checkpoint are tried alone and as part of a task ("backbone/...").
-  void add(std::string path, Shape shape, Initializer initializer, const std::string& keras_name, StoredAs hugging_face);
+  void add(std::string path, Shape shape, Initializer initializer, const std::string& keras_name,
+           StoredAs hugging_face);
   VariableTree take() { return std::move(tree_); }
 
  private:

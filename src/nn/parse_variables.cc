@@ -93,7 +93,8 @@ Status SpecReader::on_key(std::string key) {
   key_ = std::move(key);
   switch (place_) {
     case Place::kTop:
-      if (key_ != "variables") return invalid_argument("unknown key '{}'; the spec has one: variables", printable(key_));
+      if (key_ != "variables")
+        return invalid_argument("unknown key '{}'; the spec has one: variables", printable(key_));
       if (has_variables_) return invalid_argument("the key 'variables' occurs twice");
       has_variables_ = true;
       return Status();
@@ -313,10 +314,8 @@ Status SpecReader::take_variable() {
     if (!made.ok()) return invalid_argument("{}: {}", where(), made.status().message());
     initializer = made->with_default_seed(seeds_);
   }
-  tree_.variables.push_back({std::move(*entry_.name),
-                             entry_.dtype,
-                             {std::move(*entry_.shape), std::move(initializer), entry_.rounding},
-                             {}});
+  tree_.variables.push_back(
+      {std::move(*entry_.name), entry_.dtype, {std::move(*entry_.shape), std::move(initializer), entry_.rounding}, {}});
   return Status();
 }
 

@@ -46,11 +46,10 @@ TEST(ParseVariables, ListsAndBooleansReachTheInitializer) {
      "config": {"seed": 1, "input_axes": [-2], "output_axes": [0, 2], "distribution": "uniform"}}},
     {"name": "stft", "shape": [4, 1, 8], "initializer": {"class_name": "STFT", "config": {"periodic": true}}}]})");
   ASSERT_THAT(tree, IsOk());
-  EXPECT_EQ(tree->variables[0].initial.initializer,
-            variance_scaling({.distribution = VarianceDistribution::kUniform,
-                              .seed = 1,
-                              .input_axes = std::vector{-2},
-                              .output_axes = std::vector{0, 2}}));
+  EXPECT_EQ(tree->variables[0].initial.initializer, variance_scaling({.distribution = VarianceDistribution::kUniform,
+                                                                      .seed = 1,
+                                                                      .input_axes = std::vector{-2},
+                                                                      .output_axes = std::vector{0, 2}}));
   EXPECT_EQ(tree->variables[1].initial.initializer, stft({.periodic = true}));
 }
 
@@ -113,7 +112,8 @@ TEST(ParseVariables, RefusesWhatIsNotASpecAndSaysWhere) {
       {with(R"(, "initializer": {"class_name": "Zeros", "config": []})"), "not an object"},
       {with(R"(, "initializer": {"class_name": "Zeros", "other": 1})"), "unknown key 'other'"},
       {with(R"(, "initializer": {"class_name": "RandomNormal", "config": {"seed": {"a": 1}}})"), "a list of numbers"},
-      {with(R"(, "initializer": {"class_name": "RandomNormal", "config": {"seed": 1, "seed": 2}})"), "'seed' occurs twice"},
+      {with(R"(, "initializer": {"class_name": "RandomNormal", "config": {"seed": 1, "seed": 2}})"),
+       "'seed' occurs twice"},
       {with(R"(, "initializer": {"class_name": "RandomNormal", "config": {"stdev": 1}})"), "stdev"},
       {with(R"(, "initializer": {"class_name": "STFT", "config": {"window": ["a"]}})"), "not a number"},
       {with(R"(, "initializer": {"class_name": "STFT", "config": {"window": [[1]]}})"), "a list of numbers"},

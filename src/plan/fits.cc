@@ -51,7 +51,8 @@ Status check_whole(const LoadPlan& plan) {
     const std::uint64_t bytes = tensor.generated->initializer.host_bytes(tensor.shape, tensor.dtype);
     if (bytes + kWindowAllowance <= plan.options.staging) continue;
     return resource_exhausted(
-        "variable '{}': {} makes no shard alone; the whole {} {} takes {} ({} bytes) of the host, and the staging is {}. "
+        "variable '{}': {} makes no shard alone; the whole {} {} takes {} ({} bytes) of the host, and the staging is "
+        "{}. "
         "It would fit with a staging of {}",
         printable(tensor.name), tensor.generated->initializer.class_name(), to_string(tensor.dtype),
         to_string(tensor.shape), format_bytes(bytes), bytes, format_bytes(plan.options.staging),

@@ -36,9 +36,9 @@ const Catalog kNone{.format = "initializers", .path = "spec"};
 TEST(GeneratedPlan, EachDistinctShardIsMadeOnceAndNothingIsRead) {
   LayoutMap layouts(mesh_of(8));
   layouts.set("columns", {std::nullopt, "model"});
-  const auto plan = make_plan(bind(kNone, ModelParallel(layouts),
-                                   {.variables = {made("columns", {1024, 4096}, glorot_uniform({.seed = 1})),
-                                                  made("bias", {4096}, zeros())}}));
+  const auto plan = make_plan(
+      bind(kNone, ModelParallel(layouts),
+           {.variables = {made("columns", {1024, 4096}, glorot_uniform({.seed = 1})), made("bias", {4096}, zeros())}}));
   ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->reads_total.count, 0u);
   EXPECT_EQ(plan->reads_total.bytes, 0u);
@@ -130,8 +130,9 @@ TEST(GeneratedPlan, AMatrixThatIsMadeWholeIsChargedToTheHost) {
 TEST(GeneratedPlan, TellsOfTheVariableThatLoadThenShardFailsAt) {
   LayoutMap layouts(mesh_of(8, 8_GiB));
   layouts.set("embeddings", {"model"});
-  const auto plan = make_plan(bind(kNone, ModelParallel(layouts),
-                                   {.variables = {made("embeddings", {256000, 3584}, zeros()), made("b", {8}, ones())}}));
+  const auto plan =
+      make_plan(bind(kNone, ModelParallel(layouts),
+                     {.variables = {made("embeddings", {256000, 3584}, zeros()), made("b", {8}, ones())}}));
   ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->load_then_shard.largest, "embeddings");
   EXPECT_EQ(plan->load_then_shard.largest_peak_bytes >> 20, 7437u);

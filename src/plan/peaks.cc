@@ -110,8 +110,8 @@ std::uint64_t plan_bytes(const LoadPlan& plan) {
 // What the load may have in flight. Values that are made go straight into their shards, or through one window per
 // thread: a load that reads nothing needs little.
 std::uint64_t staging_bytes(const LoadPlan& plan) {
-  const bool reads = std::any_of(plan.reads.begin(), plan.reads.end(),
-                                 [](const Read& read) { return read.file != Extent::kNoFile; });
+  const bool reads =
+      std::any_of(plan.reads.begin(), plan.reads.end(), [](const Read& read) { return read.file != Extent::kNoFile; });
   return reads ? plan.options.staging : std::min(plan.options.staging, kMinStaging + plan.host.whole_bytes);
 }
 

@@ -48,7 +48,8 @@ void print_load_then_shard(const LoadPlan& plan, std::string& out) {
   out += format("  for comparison, load-then-shard needs {} on device 0", format_bytes(other.device0_peak_bytes));
   if (other.host_peak_bytes != 0) out += format(" and {} on the host", format_bytes(other.host_peak_bytes));
   if (!other.largest.empty()) {
-    out += format(",\n               {} MiB of it for '{}' alone", other.largest_peak_bytes >> 20, printable(other.largest));
+    out += format(",\n               {} MiB of it for '{}' alone", other.largest_peak_bytes >> 20,
+                  printable(other.largest));
   }
   const std::uint64_t limit = plan.devices.front().info.memory_limit;
   if (other.device0_peak_bytes > limit) out += ": it does not fit";
@@ -59,8 +60,8 @@ void print_costs(const LoadPlan& plan, std::string& out) {
   out += format("\n  host         staging {}, peak {} beside the devices\n", format_bytes(plan.host.staging_bytes),
                 format_bytes(plan.host.peak_bytes));
   if (plan.reads_total.count != 0 || plan.generated_bytes == 0) {
-    out += format("  reads        {} reads of at most {}, {} for {} wanted (over-read {:.3f})\n", plan.reads_total.count,
-                  format_bytes(plan.window), format_bytes(plan.reads_total.bytes),
+    out += format("  reads        {} reads of at most {}, {} for {} wanted (over-read {:.3f})\n",
+                  plan.reads_total.count, format_bytes(plan.window), format_bytes(plan.reads_total.bytes),
                   format_bytes(plan.reads_total.wanted_bytes), plan.reads_total.over_read());
   }
   if (plan.generated_bytes != 0) {
@@ -68,7 +69,8 @@ void print_costs(const LoadPlan& plan, std::string& out) {
                                     [](const PlannedVariable& v) { return !v.initializer.empty(); });
     out += format("  made         {} variables by their initializers, {} in their shards", made,
                   format_bytes(plan.generated_bytes));
-    if (plan.host.whole_bytes != 0) out += format("; whole on the host first, at most {}", format_bytes(plan.host.whole_bytes));
+    if (plan.host.whole_bytes != 0)
+      out += format("; whole on the host first, at most {}", format_bytes(plan.host.whole_bytes));
     out += "\n";
   }
   print_load_then_shard(plan, out);

@@ -51,8 +51,8 @@ void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
     if (next.segment.is_fill()) {
       joined = same_file;
     } else if (!next.segment.generated) {
-      joined = after && joins(plan.options.coalesce, range.begin - last->range.end,
-                              std::min(range.size(), last->range.size()));
+      joined = after &&
+               joins(plan.options.coalesce, range.begin - last->range.end, std::min(range.size(), last->range.size()));
     }
     if (joined) {
       last->range.end = std::max(last->range.end, range.end);

@@ -23,7 +23,8 @@ Status check_tensor(const TensorToWrite& tensor) {
   try {
     static_cast<void>(Json(tensor.name).dump());
   } catch (const Json::exception&) {
-    return unimplemented("the tensor name '{}' is not UTF-8, as those of safetensors files are", printable(tensor.name));
+    return unimplemented("the tensor name '{}' is not UTF-8, as those of safetensors files are",
+                         printable(tensor.name));
   }
   if (tensor.name == kMetadata) return unimplemented("no tensor of a safetensors file may be called {}", kMetadata);
   if (safetensors::dtype_name(tensor.dtype).empty()) {
@@ -176,8 +177,8 @@ Result<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
   std::vector<std::uint64_t> missing;
   for (const TensorToWrite& tensor : tensors) missing.push_back(byte_count(tensor.shape, tensor.dtype).value());
   for (std::uint64_t& offset : offsets) offset += header.size();
-  auto state = std::make_unique<State>(
-      State{PartialFile(path), std::move(tensors), std::move(offsets), std::move(missing), {}});
+  auto state =
+      std::make_unique<State>(State{PartialFile(path), std::move(tensors), std::move(offsets), std::move(missing), {}});
   SHARDWISE_RETURN_IF_ERROR(state->file.create(header.size() + bytes));
   SHARDWISE_RETURN_IF_ERROR(state->file.write(0, std::as_bytes(std::span(header))));
   return std::unique_ptr<SafetensorsWriter>(new SafetensorsWriter(std::move(state)));

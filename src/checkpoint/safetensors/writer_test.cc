@@ -3,10 +3,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "checkpoint/catalog/readers.h"
 #include "shardwise/checkpoint.h"
 #include "shardwise/file.h"
 #include "shardwise/safetensors_writer.h"
-#include "checkpoint/catalog/readers.h"
 #include "testing/matchers.h"
 
 namespace shardwise {
@@ -23,7 +23,9 @@ class WriterTest : public testing::Test {
   }
   ~WriterTest() override { std::filesystem::remove_all(folder_); }
 
-  static std::span<const std::byte> bytes_of(const std::vector<float>& values) { return std::as_bytes(std::span(values)); }
+  static std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+    return std::as_bytes(std::span(values));
+  }
 
   // The stored values of a float32 tensor of the finished file.
   std::vector<float> read(const std::string& name) const {
