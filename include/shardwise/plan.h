@@ -36,10 +36,10 @@ struct Generated {
 // A variable, and where its values come from: a stored tensor seen through a view, or an initializer. With both, the
 // initializer serves only when the catalog lacks the tensor: nothing is made that a checkpoint would overwrite.
 struct VariableSpec {
-  std::string name = {};                    // path that layout rules are matched with
-  std::string tensor = {};                  // name in the catalog; empty = none
-  std::optional<DType> dtype = {};          // nullopt = as stored; of made values BindOptions::float_dtype, else float32
-  std::optional<View> view = {};            // nullopt = as stored
+  std::string name = {};            // path that layout rules are matched with
+  std::string tensor = {};          // name in the catalog; empty = none
+  std::optional<DType> dtype = {};  // nullopt = as stored; of made values BindOptions::float_dtype, else float32
+  std::optional<View> view = {};    // nullopt = as stored
   std::optional<Generated> generated = {};  // with a tensor: also the shape that its view must have
 };
 
