@@ -1,6 +1,7 @@
 // Save: the arrays of a load or an initialisation as one safetensors file.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 

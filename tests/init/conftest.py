@@ -4,15 +4,13 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-
-def binary():
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", ROOT / "build" / "release"))
-    return (build if build.is_absolute() else ROOT / build) / "shardwise"
+from init_support import binary  # noqa: E402
 
 
 @pytest.fixture(scope="session")

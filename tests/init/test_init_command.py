@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import binary
+from init_support import binary
 
 MIB = 1 << 20
 
