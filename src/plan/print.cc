@@ -48,8 +48,9 @@ void print_load_then_shard(const LoadPlan& plan, std::string& out) {
   out += format("  for comparison, load-then-shard needs {} on device 0", format_bytes(other.device0_peak_bytes));
   if (other.host_peak_bytes != 0) out += format(" and {} on the host", format_bytes(other.host_peak_bytes));
   if (!other.largest.empty()) {
-    out += format(",\n               {} MiB of it for '{}' alone", other.largest_peak_bytes >> 20,
-                  printable(other.largest));
+    const std::uint64_t bytes = other.largest_peak_bytes;
+    out += format(",\n               {} of it for '{}' alone",
+                  bytes < 1_MiB ? format_bytes(bytes) : format("{} MiB", bytes >> 20), printable(other.largest));
   }
   const std::uint64_t limit = plan.devices.front().info.memory_limit;
   if (other.device0_peak_bytes > limit) out += ": it does not fit";
