@@ -29,6 +29,7 @@ using Action = std::function<ExitCode(Session&)>;
 void add_inspect(CLI::App& app, Action& chosen);
 void add_plan(CLI::App& app, Action& chosen);
 void add_load(CLI::App& app, Action& chosen);
+void add_init(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
 

@@ -23,6 +23,8 @@ constexpr const char* kExamples = R"help(  # 8 devices of 24 MiB each, every val
   shardwise load model.keras --mesh batch=2,model=4 --layout gemma --staging 8MiB
   # Each device's shards as device-K.safetensors, to look at with any program
   shardwise load model.weights.h5 --devices 2 --dump shards/
+  # A backbone by its Keras paths, and the head that the file lacks made anew
+  shardwise load model.safetensors --model spec.json --init-missing --seed 7 --devices 4
   # Larger than memory: drop each array once complete
   shardwise load huge.safetensors.index.json --devices 8 --discard --check --json
 )help";
@@ -122,7 +124,9 @@ ExitCode run_load(const LoadRequest& request, const Session& session) {
 void add_load(CLI::App& app, Action& chosen) {
   auto request = std::make_shared<LoadRequest>();
   CLI::App& command = add_command(app, "load", kDescription, kExamples);
-  add_request(command, *request);
+  add_path(command, request->path);
+  add_model(command, *request);
+  add_placement(command, *request, "Reading");
   add_threads(command, request->threads, "Reading");
   command.add_flag("--no-fingerprint", request->no_fingerprint, "Skip the checksum per tensor.")->group("Reading");
   command

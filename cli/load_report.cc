@@ -1,5 +1,6 @@
 #include "cli/load_report.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/format.h"
@@ -13,6 +14,16 @@ constexpr std::size_t kMaxListed = 20;
 
 std::string limit_text(std::uint64_t bytes) { return bytes == kUnlimited ? "unlimited" : format_bytes(bytes); }
 
+// Per variable: of the tensor that its values come from.
+std::vector<std::optional<Fingerprint>> fingerprints_by_variable(const LoadReport& report) {
+  std::vector<std::optional<Fingerprint>> result(report.plan.variables.size());
+  for (std::size_t t = 0; t < report.plan.tensors.size(); ++t) {
+    for (const std::uint32_t v : report.plan.tensors[t].variables) result[v] = report.loaded.fingerprints[t];
+  }
+  return result;
+}
+
+// Of all tensors, under the names that they are stored or made under.
 std::map<std::string, Fingerprint> fingerprints_by_name(const LoadReport& report) {
   std::map<std::string, Fingerprint> result;
   for (std::size_t t = 0; t < report.plan.tensors.size(); ++t) {
@@ -23,7 +34,8 @@ std::map<std::string, Fingerprint> fingerprints_by_name(const LoadReport& report
 }
 
 double bytes_per_second(const LoadStatistics& statistics) {
-  return statistics.seconds > 0 ? static_cast<double>(statistics.bytes_read) / statistics.seconds : 0;
+  const std::uint64_t bytes = statistics.bytes_read + statistics.bytes_generated;
+  return statistics.seconds > 0 ? static_cast<double>(bytes) / statistics.seconds : 0;
 }
 
 // "buffered", or "buffered (2 files), direct (1 file)".
@@ -58,25 +70,50 @@ std::string memory_text(const LoadReport& report) {
 }
 
 std::string timing_text(const LoadStatistics& statistics) {
-  std::string text = format("loaded {} in {:.3f} s: {}/s, {} reads, {}\n", format_bytes(statistics.bytes_read),
-                            statistics.seconds, format_bytes(static_cast<std::uint64_t>(bytes_per_second(statistics))),
-                            statistics.reads, methods_text(statistics));
-  text += format("seconds, summed over threads: read {:.3f}, decode {:.3f}, copy {:.3f}, fingerprint {:.3f}\n",
+  const std::string rate = format_bytes(static_cast<std::uint64_t>(bytes_per_second(statistics))) + "/s";
+  const bool made = statistics.bytes_generated != 0;
+  std::string text;
+  if (statistics.bytes_read != 0 || !made) text = format("loaded {}", format_bytes(statistics.bytes_read));
+  if (made) text += format("{} {}", text.empty() ? "made" : ", made", format_bytes(statistics.bytes_generated));
+  text += format(" in {:.3f} s: {}", statistics.seconds, rate);
+  if (statistics.bytes_read != 0 || !made) text += format(", {} reads, {}", statistics.reads, methods_text(statistics));
+  text += format("\nseconds, summed over threads: read {:.3f}, decode {:.3f}, copy {:.3f}, fingerprint {:.3f}",
                  statistics.read_seconds, statistics.decode_seconds, statistics.copy_seconds,
                  statistics.fingerprint_seconds);
-  return text;
+  if (made) text += format(", make {:.3f}", statistics.generate_seconds);
+  return text + "\n";
 }
 
 // What the other way of loading would have needed, and whether device 0 could have given it.
 std::string load_then_shard_text(const LoadPlan& plan) {
   const LoadThenShard& other = plan.load_then_shard;
   const std::uint64_t limit = plan.devices.front().info.memory_limit;
-  std::string text =
-      format("load-then-shard (each tensor whole on device 0 first) would need {} on device 0 and {} on the host",
-             format_bytes(other.device0_peak_bytes), format_bytes(other.host_peak_bytes));
+  std::string text = format("load-then-shard (each tensor whole on device 0 first) would need {} on device 0",
+                            format_bytes(other.device0_peak_bytes));
+  if (other.host_peak_bytes != 0) text += format(" and {} on the host", format_bytes(other.host_peak_bytes));
   if (limit == kUnlimited) return text + "\n";
   if (other.device0_peak_bytes > limit) return text + format(": refused, device 0 has {}\n", format_bytes(limit));
   return text + format(": it would fit the {} of device 0\n", format_bytes(limit));
+}
+
+// Name, fingerprint and first elements of the largest arrays.
+std::string values_text(const LoadReport& report) {
+  const auto& variables = report.plan.variables;
+  const auto fingerprints = fingerprints_by_variable(report);
+  std::vector<std::size_t> order(variables.size());
+  for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return variables[a].shard_bytes * variables[a].placement.boxes.size() >
+           variables[b].shard_bytes * variables[b].placement.boxes.size();
+  });
+  Table table({{"variable"}, {"fingerprint"}, {"first values"}});
+  for (std::size_t i = 0; i < std::min(order.size(), report.max_values); ++i) {
+    const PlannedVariable& variable = variables[order[i]];
+    const std::vector<double>* values = report.values->find(variable.name);
+    table.add({printable(variable.name), fingerprints[order[i]] ? to_string(*fingerprints[order[i]]) : "",
+               values == nullptr ? "" : to_string(*values)});
+  }
+  return table.empty() ? "" : table.to_string() + "\n";
 }
 
 std::string list_text(const char* title, const std::vector<std::string>& lines) {
@@ -104,6 +141,7 @@ Json measured_json(const LoadReport& report) {
           {"host_peak_bytes", report.host_peak_bytes ? Json(*report.host_peak_bytes) : Json()},
           {"bytes_read", statistics.bytes_read},
           {"bytes_wanted", statistics.bytes_wanted},
+          {"bytes_generated", statistics.bytes_generated},
           {"bytes_copied", statistics.bytes_copied},
           {"reads", statistics.reads},
           {"staging_peak_bytes", statistics.staging_peak_bytes},
@@ -111,18 +149,21 @@ Json measured_json(const LoadReport& report) {
           {"decode_seconds", statistics.decode_seconds},
           {"copy_seconds", statistics.copy_seconds},
           {"fingerprint_seconds", statistics.fingerprint_seconds},
+          {"generate_seconds", statistics.generate_seconds},
           {"methods", std::move(methods)}};
 }
 
 }  // namespace
 
 std::string load_text(const LoadReport& report) {
-  std::string text = memory_text(report) + "\n" + timing_text(report.loaded.statistics);
+  std::string text = report.values == nullptr ? std::string() : values_text(report);
+  text += memory_text(report) + "\n" + timing_text(report.loaded.statistics);
   const auto fingerprints = fingerprints_by_name(report);
   if (!fingerprints.empty()) {
     text += format("fingerprint of {} tensors: {}\n", fingerprints.size(), to_string(combine(fingerprints)));
   }
   if (!report.dump_folder.empty()) text += format("shards written to {}/device-*.safetensors\n", report.dump_folder);
+  if (!report.saved.empty()) text += format("written to {}\n", report.saved);
   text += load_then_shard_text(report.plan);
   if (report.check) text += check_text(*report.check);
   return text;
@@ -131,9 +172,13 @@ std::string load_text(const LoadReport& report) {
 Json load_json(const LoadReport& report) {
   auto document = Json::parse(to_json(report.plan));
   const auto fingerprints = fingerprints_by_name(report);
-  for (std::size_t v = 0; v < report.plan.variables.size(); ++v) {
-    const auto found = fingerprints.find(report.plan.variables[v].tensor);
-    document["tensors"][v]["fingerprint"] = found == fingerprints.end() ? Json() : Json(to_string(found->second));
+  const auto by_variable = fingerprints_by_variable(report);
+  for (std::size_t v = 0; v < by_variable.size(); ++v) {
+    Json& tensor = document["tensors"][v];
+    tensor["fingerprint"] = by_variable[v] ? Json(to_string(*by_variable[v])) : Json();
+    if (report.values == nullptr) continue;
+    const std::vector<double>* values = report.values->find(report.plan.variables[v].name);
+    if (values != nullptr) tensor["first_values"] = *values;
   }
   document["measured"] = measured_json(report);
   document["fingerprint"] = fingerprints.empty() ? Json() : Json(to_string(combine(fingerprints)));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/dump.h"
+#include "cli/first_values.h"
 #include "cli/json.h"
 #include "cli/value_check.h"
 #include "shardwise/load.h"
@@ -19,11 +20,15 @@ struct LoadReport {
   const Loaded& loaded;
   std::optional<std::uint64_t> host_peak_bytes;  // measured, beside the arenas
   std::string dump_folder;                       // empty = none
+  std::string saved;                             // file that was written; empty = none
+  const FirstValues* values = nullptr;           // null = not to be shown
+  std::size_t max_values = 20;                   // arrays whose values are listed, largest first
   std::optional<ValueCheck::Report> check;
 };
 
 std::string load_text(const LoadReport& report);
-// The plan's document with "measured", "fingerprint", tensors[].fingerprint and, with --check, "check".
+// The plan's document with "measured", "fingerprint", tensors[].fingerprint and, where there are some, "check" and
+// tensors[].first_values.
 Json load_json(const LoadReport& report);
 
 }  // namespace shardwise::cli

@@ -23,6 +23,7 @@ constexpr const char* kExamples = R"help(Examples:
   shardwise inspect model.safetensors
   shardwise plan model.weights.json --mesh batch=1,model=8 --layout gemma.json --device-memory 2GiB
   shardwise load model.keras --mesh batch=2,model=4 --layout auto --device-memory 96MiB --staging 32MiB
+  shardwise init --model gemma2_9b --dry-run --mesh batch=1,model=8 --layout gemma --device-memory 8GiB
   shardwise verify a.weights.h5 b.safetensors
 
 `shardwise COMMAND --help` explains a command, with examples. Sizes have units: 512KiB, 96MiB, 1.5GiB, 2GB.
@@ -45,6 +46,7 @@ void build(CLI::App& app, Action& chosen) {
   add_inspect(app, chosen);
   add_plan(app, chosen);
   add_load(app, chosen);
+  add_init(app, chosen);
   add_verify(app, chosen);
   add_bench(app, chosen);
 }

@@ -13,7 +13,7 @@ constexpr std::size_t kHelpWidth = 100;
 constexpr std::size_t kTextColumn = 32;
 constexpr const char* kMeshGroup = "Devices";
 constexpr const char* kLayoutGroup = "Layout";
-constexpr const char* kLoadGroup = "Reading";
+constexpr const char* kModelGroup = "Variables";
 constexpr const char* kOutputGroup = "Output";
 
 // Lines of at most `width` bytes, broken at blanks.
@@ -124,8 +124,8 @@ CLI::Option* add_size(CLI::App& command, const std::string& name, std::uint64_t&
   return command.add_option_function<std::string>(name, set, description)->type_name("SIZE");
 }
 
-void add_path(CLI::App& command, std::string& path) {
-  command
+CLI::Option* add_path(CLI::App& command, std::string& path) {
+  return command
       .add_option(
           "PATH", path,
           "The checkpoint: a .safetensors file, a model.safetensors.index.json or a folder that holds one, a "
@@ -170,7 +170,8 @@ void add_staging(CLI::App& command, std::uint64_t& bytes, const std::string& gro
 
 void add_threads(CLI::App& command, unsigned& threads, const std::string& group) {
   command
-      .add_option("--threads", threads, "Threads that read and copy [one per core; two where files are read directly].")
+      .add_option("--threads", threads,
+                  "Threads that read, make and copy [one per core; two where files are read directly].")
       ->type_name("N")
       ->check(CLI::Range(0u, 1024u))
       ->group(group);
@@ -189,8 +190,33 @@ void add_mesh(CLI::App& command, Request& request) {
       ->group(kMeshGroup);
 }
 
-void add_request(CLI::App& command, Request& request) {
-  add_path(command, request.path);
+void add_model(CLI::App& command, Request& request) {
+  command
+      .add_option("--model", request.model,
+                  format("Variables of a built-in model ({}) or of a JSON spec, by their Keras paths, instead of the "
+                         "checkpoint's tensors: loaded from the tensor of that name, or of the name that Keras and "
+                         "Hugging Face checkpoints of that model give it.",
+                         fmt::join(builtin_model_names(), ", ")))
+      ->type_name("NAME|FILE")
+      ->group(kModelGroup);
+  command
+      .add_flag("--init-missing", request.init_missing,
+                "Make what the checkpoint lacks of --model with its initializers, instead of failing.")
+      ->group(kModelGroup);
+  add_seed(command, request.seed);
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command
+      .add_option("--seed", seed,
+                  "Initializers without a seed draw the seeds that Keras would draw after "
+                  "keras.utils.set_random_seed(N) [0].")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{0xffffffff}))
+      ->group(kModelGroup);
+}
+
+void add_placement(CLI::App& command, Request& request, const std::string& group) {
   add_mesh(command, request);
   command
       .add_option_function<std::vector<std::size_t>>(
@@ -213,16 +239,17 @@ void add_request(CLI::App& command, Request& request) {
                  "A dimension that its axis does not divide: an error, or left whole and reported; what a "
                  "layout file says wins [refuse].");
   command
-      .add_option("--dtype", request.dtype, "Cast floating tensors: float64, float32, float16, bfloat16 [as stored].")
+      .add_option("--dtype", request.dtype,
+                  "Cast floating tensors, or make them in: float64, float32, float16, bfloat16 [as stored, or said].")
       ->type_name("TYPE")
-      ->group(kLoadGroup);
-  add_select(command, request.select, kLoadGroup);
-  add_staging(command, request.staging, kLoadGroup);
+      ->group(group);
+  add_select(command, request.select, group);
+  add_staging(command, request.staging, group);
   command
       .add_flag_callback(
           "--discard", [&request] { request.retain = Retain::kDiscard; },
-          "Drop each array once it is complete: checks a checkpoint larger than the memory.")
-      ->group(kLoadGroup);
+          "Drop each array once it is complete: for what is larger than the memory.")
+      ->group(group);
   add_limit(command, request.limit, "Tensors listed, largest first; all = every one [20].", kOutputGroup);
   add_json(command, request.format);
 }

@@ -18,7 +18,7 @@ namespace shardwise::cli {
 CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& examples);
 
-void add_path(CLI::App& command, std::string& path);
+CLI::Option* add_path(CLI::App& command, std::string& path);
 void add_json(CLI::App& command, Format& format);
 void add_select(CLI::App& command, std::string& expression, const std::string& group);
 // --limit N|all.
@@ -27,8 +27,11 @@ void add_staging(CLI::App& command, std::uint64_t& bytes, const std::string& gro
 void add_threads(CLI::App& command, unsigned& threads, const std::string& group);
 // --mesh, --devices, --device-memory.
 void add_mesh(CLI::App& command, Request& request);
-// All of what plan and load share.
-void add_request(CLI::App& command, Request& request);
+// --model and --init-missing, for commands that have a checkpoint; and --seed.
+void add_model(CLI::App& command, Request& request);
+void add_seed(CLI::App& command, std::uint64_t& seed);
+// Where tensors go and in which dtype: all of what plan, load and init share. `group` is that of the loading options.
+void add_placement(CLI::App& command, Request& request, const std::string& group);
 
 // An option whose value is a size with a unit.
 CLI::Option* add_size(CLI::App& command, const std::string& name, std::uint64_t& bytes, const std::string& description);

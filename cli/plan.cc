@@ -20,6 +20,8 @@ constexpr const char* kExamples = R"help(  # Does it fit on 8 devices of 2 GiB, 
   shardwise plan model.weights.h5 --mesh batch=2,model=4 --layout rules.json --uneven replicate
   # Every tensor, half the bytes: cast to bfloat16 on the way
   shardwise plan model.safetensors --devices 4 --dtype bfloat16 --limit all
+  # A model that exists nowhere yet: would it fit once initialised?
+  shardwise plan --model gemma2_9b --mesh batch=1,model=8 --layout gemma --device-memory 8GiB
   # For a script
   shardwise plan model.keras --devices 8 --json | jq '.devices[].peak_bytes'
 )help";
@@ -46,7 +48,9 @@ ExitCode run_plan(const Request& request, const Session& session) {
 void add_plan(CLI::App& app, Action& chosen) {
   auto request = std::make_shared<Request>();
   CLI::App& command = add_command(app, "plan", kDescription, kExamples);
-  add_request(command, *request);
+  add_path(command, request->path)->required(false);
+  add_model(command, *request);
+  add_placement(command, *request, "Reading");
   command.callback(
       [&chosen, request] { chosen = [request](Session& session) { return run_plan(*request, session); }; });
 }

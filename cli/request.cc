@@ -12,14 +12,12 @@
 namespace shardwise::cli {
 namespace {
 
-constexpr std::uint64_t kMaxLayoutFile = 64_MiB;
+constexpr std::uint64_t kMaxTextFile = 64_MiB;
 constexpr std::int64_t kMaxDevices = 1 << 16;
 
 Result<std::string> read_text(const std::string& path) {
   SHARDWISE_ASSIGN_OR_RETURN(const auto file, open_file(path));
-  if (file->size() > kMaxLayoutFile) {
-    return invalid_argument("{}: {} is too long for a layout file", path, format_bytes(file->size()));
-  }
+  if (file->size() > kMaxTextFile) return invalid_argument("{}: {} is too long", path, format_bytes(file->size()));
   std::string text(file->size(), '\0');
   SHARDWISE_RETURN_IF_ERROR(file->read(0, std::as_writable_bytes(std::span(text))));
   return text;
@@ -79,7 +77,26 @@ Result<Distribution> make_distribution(const Request& request, const DeviceMesh&
   return distribution;
 }
 
-Result<std::function<bool(const std::string&)>> make_selector(const std::string& expression, const Catalog& catalog) {
+Result<VariableTree> make_variables(const Request& request) {
+  PythonRandom seeds(request.seed);
+  const auto names = builtin_model_names();
+  if (std::find(names.begin(), names.end(), request.model) != names.end()) return builtin_model(request.model, seeds);
+  const auto text = read_text(request.model);
+  if (!text.ok() && text.status().code() == Code::kNotFound) {
+    return not_found("{}: neither a built-in model ({}) nor a file", request.model, fmt::join(names, ", "));
+  }
+  if (!text.ok()) return text.status();
+  auto tree = parse_variables(*text, seeds);
+  if (!tree.ok()) return tree.status().with_context(request.model);
+  return tree;
+}
+
+namespace {
+
+// See make_selector(); `names` are those of `of`.
+Result<std::function<bool(const std::string&)>> select_names(const std::string& expression,
+                                                             const std::vector<std::string>& names,
+                                                             const std::string& of) {
   std::function<bool(const std::string&)> selector;
   if (expression.empty()) return selector;
   LayoutMap rules(matching_mesh(), {.dialect = MatchDialect::kSearch});
@@ -87,20 +104,51 @@ Result<std::function<bool(const std::string&)>> make_selector(const std::string&
   if (!rules.status().ok()) return rules.status().with_context("--select");
 
   auto chosen = std::make_shared<std::set<std::string>>();
-  for (const TensorInfo& tensor : catalog.tensors) {
-    auto rule = rules.find_rule(tensor.name);
+  for (const std::string& name : names) {
+    auto rule = rules.find_rule(name);
     if (!rule.ok()) return rule.status().with_context("--select");
-    if (rule->has_value()) chosen->insert(tensor.name);
+    if (rule->has_value()) chosen->insert(name);
   }
   if (chosen->empty()) {
-    return invalid_argument("--select '{}' matches none of the {} tensors of {}", expression, catalog.tensors.size(),
-                            catalog.path);
+    return invalid_argument("--select '{}' matches none of the {} tensors of {}", expression, names.size(), of);
   }
   selector = [chosen](const std::string& name) { return chosen->contains(name); };
   return selector;
 }
 
+// Which variables are bound: those of the model that --select chooses, or tensors of the catalog.
+Status choose_variables(const Request& request, const Catalog& catalog, BindOptions& options) {
+  if (request.model.empty()) {
+    SHARDWISE_ASSIGN_OR_RETURN(options.select, make_selector(request.select, catalog));
+    return Status();
+  }
+  SHARDWISE_ASSIGN_OR_RETURN(const VariableTree tree, make_variables(request));
+  options.variables = request.path.empty() ? specs(tree) : specs(tree, catalog);
+  std::vector<std::string> names;
+  for (const VariableSpec& spec : options.variables) names.push_back(spec.name);
+  SHARDWISE_ASSIGN_OR_RETURN(const auto selector, select_names(request.select, names, request.model));
+  if (selector) std::erase_if(options.variables, [&](const VariableSpec& spec) { return !selector(spec.name); });
+  if (request.path.empty() || request.init_missing) return Status();
+  std::set<std::string_view> stored;
+  for (const TensorInfo& tensor : catalog.tensors) stored.insert(tensor.name);
+  for (VariableSpec& spec : options.variables) {
+    if (!stored.contains(spec.tensor)) spec.generated.reset();  // an error of bind(), which names it
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::function<bool(const std::string&)>> make_selector(const std::string& expression, const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : catalog.tensors) names.push_back(tensor.name);
+  return select_names(expression, names, catalog.path);
+}
+
 StageStatus prepare(const Request& request, DeviceKind kind, Prepared& prepared) {
+  if (request.path.empty() && request.model.empty()) {
+    return {Stage::kRequest, invalid_argument("say what: a checkpoint, or --model")};
+  }
   const auto mesh = make_mesh(request, kind);
   if (!mesh.ok()) return {Stage::kRequest, mesh.status()};
   const auto distribution = make_distribution(request, *mesh);
@@ -112,13 +160,13 @@ StageStatus prepare(const Request& request, DeviceKind kind, Prepared& prepared)
     bind_options.float_dtype = *dtype;
   }
 
-  auto catalog = open_checkpoint(request.path);
+  Result<Catalog> catalog(Catalog{.format = "initializers", .path = request.model});
+  if (!request.path.empty()) catalog = open_checkpoint(request.path);
   if (!catalog.ok()) return {Stage::kOpen, catalog.status()};
   prepared.catalog = std::make_unique<const Catalog>(std::move(catalog).value());
 
-  auto selector = make_selector(request.select, *prepared.catalog);
-  if (!selector.ok()) return {Stage::kRequest, selector.status()};
-  bind_options.select = *selector;
+  const Status chosen = choose_variables(request, *prepared.catalog, bind_options);
+  if (!chosen.ok()) return {Stage::kRequest, chosen};
   auto plan = make_plan(bind(*prepared.catalog, *distribution, bind_options),
                         {.staging = request.staging, .retain = request.retain, .local_devices = request.only_devices});
   if (!plan.ok()) return {Stage::kPlan, plan.status()};

@@ -14,16 +14,20 @@
 #include "shardwise/layout.h"
 #include "shardwise/mesh.h"
 #include "shardwise/plan.h"
+#include "shardwise/variables.h"
 
 namespace shardwise::cli {
 
 // As a limit of tensors to list.
 inline constexpr std::size_t kAllTensors = std::numeric_limits<std::size_t>::max();
 
-// The options that plan, load and bench share.
+// The options that plan, load, init and bench share.
 struct Request {
-  std::string path;
-  std::string mesh;  // "batch=2,model=4"; empty = batch=1,model=<devices>
+  std::string path;           // of the checkpoint; empty = none: every variable of `model` is made
+  std::string model;          // a built-in model or a JSON spec of variables; empty = the tensors of the checkpoint
+  bool init_missing = false;  // make what the checkpoint lacks
+  std::uint64_t seed = 0;     // that the initializers of `model` draw their seeds from
+  std::string mesh;           // "batch=2,model=4"; empty = batch=1,model=<devices>
   std::optional<std::int64_t> devices;
   std::uint64_t device_memory = kUnlimited;
   std::string layout = "auto";          // a built-in name or a JSON file
@@ -49,12 +53,15 @@ struct Prepared {
   std::optional<LoadPlan> plan;
 };
 
-// Opens the checkpoint, places its tensors and plans the load. A plan that does not fit is not an error here.
+// Opens the checkpoint, if there is one, places its tensors or the model's variables, and plans the load. A plan that
+// does not fit is not an error here.
 StageStatus prepare(const Request& request, DeviceKind kind, Prepared& prepared);
 
 // The steps of prepare().
 Result<DeviceMesh> make_mesh(const Request& request, DeviceKind kind);
 Result<Distribution> make_distribution(const Request& request, const DeviceMesh& mesh);
+// The variables of request.model. Errors: NOT_FOUND when it is neither a built-in model nor a file; those of the spec.
+Result<VariableTree> make_variables(const Request& request);
 // Which tensors a --select expression chooses: its text is searched, in the dialect of layout rules. Null for an empty
 // expression. Errors: INVALID_ARGUMENT when it is no regular expression, or chooses nothing.
 Result<std::function<bool(const std::string&)>> make_selector(const std::string& expression, const Catalog& catalog);

@@ -37,7 +37,9 @@ MEMBERS = {
     "`plan`": "`devices[] {id, bytes, peak_bytes, limit_bytes}` (`limit_bytes` null = unlimited), "
     "`host {staging_bytes, peak_bytes}`, `reads {count, bytes, wanted_bytes}`, "
     "`tensors[] {name, dtype, shape, layout, shard_shape, shard_bytes, replicas}`, `unmatched_rules[]`, "
-    "`replicated[] {name, bytes, extra_bytes}`, `load_then_shard {device0_peak_bytes, host_peak_bytes}`, and more",
+    "`replicated[] {name, bytes, extra_bytes}`, `generated {bytes, whole_bytes}`, "
+    "`load_then_shard {device0_peak_bytes, host_peak_bytes, largest, largest_peak_bytes}`, and more",
+    "`init`": "what `load` has, and `tensors[].first_values`; with `--dry-run` what `plan` has",
     "`load`": "what `plan` has, `tensors[].fingerprint`, `fingerprint`, `measured {seconds, bytes_per_second, "
     "device_peak_bytes[], host_peak_bytes, bytes_read}` and more; with `--check` also "
     "`check {checked, unchecked[], wrong[]}`",

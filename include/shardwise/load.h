@@ -18,7 +18,7 @@
 namespace shardwise {
 
 struct Progress {
-  std::uint64_t bytes_done = 0;  // of storage
+  std::uint64_t bytes_done = 0;  // of storage, and of values that are made
   std::uint64_t bytes_total = 0;
   std::size_t tensors_done = 0;
   std::size_t tensors_total = 0;
@@ -35,11 +35,13 @@ struct LoadStatistics {
   double seconds = 0;
   std::uint64_t bytes_wanted = 0;
   std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_copied = 0;  // written to shards by a copy (not read into them directly)
+  std::uint64_t bytes_generated = 0;  // made by initializers, each once
+  std::uint64_t bytes_copied = 0;     // written to shards by a copy (not read into them directly)
   std::uint64_t reads = 0;
   double read_seconds = 0;    // summed over threads
   double decode_seconds = 0;  // inflate, unshuffle, checksums
   double copy_seconds = 0;    // cast, scatter, mirror
+  double generate_seconds = 0;
   double fingerprint_seconds = 0;
   std::uint64_t staging_peak_bytes = 0;
   std::vector<std::uint64_t> device_peak_bytes;  // one per device of the mesh; 0 for those without a device object
@@ -71,7 +73,8 @@ struct Loaded {
   auto end() const { return arrays.end(); }
 };
 
-// Reads every byte that the plan wants once and straight into its shards. All or nothing: on an error, or when stopped,
+// Reads every byte that the plan wants once, and makes every value that it wants made, straight into the shards. All or
+// nothing: on an error, or when stopped,
 // everything that was allocated is freed before it returns, all threads are joined, and no array has been published
 // (arrays already handed to on_array excepted). Uses at most plan.options.staging bytes of staging.
 //

@@ -2,6 +2,7 @@
 //
 //   Catalog + Distribution --bind--> Bindings --make_plan--> LoadPlan --load()--> arrays   (load.h)
 //
+// A variable's values are read from a tensor of the catalog or made by an initializer; one plan may hold both.
 // Arithmetic only: no files, clocks, threads or devices are touched here.
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #include "shardwise/bytes.h"
 #include "shardwise/catalog.h"
+#include "shardwise/initializer.h"
 #include "shardwise/layout.h"
 #include "shardwise/mesh.h"
 #include "shardwise/placement.h"
@@ -23,12 +25,22 @@ namespace shardwise {
 
 // ---- Bindings: which variable comes from where -------------------------------------------------------------------
 
-// A variable to be made, and the stored tensor (seen through a view) that it takes its values from.
+// Values that are made instead of read.
+struct Generated {
+  Shape shape;
+  Initializer initializer;
+  std::optional<Rounding> rounding = Rounding::kEager;  // nullopt = as Keras chooses on this mesh (keras_rounding)
+  friend bool operator==(const Generated&, const Generated&) = default;
+};
+
+// A variable, and where its values come from: a stored tensor seen through a view, or an initializer. With both, the
+// initializer serves only when the catalog lacks the tensor: nothing is made that a checkpoint would overwrite.
 struct VariableSpec {
   std::string name = {};            // path that layout rules are matched with
-  std::string tensor = {};          // name in the catalog
-  std::optional<DType> dtype = {};  // nullopt = as stored
+  std::string tensor = {};          // name in the catalog; empty = none
+  std::optional<DType> dtype = {};  // nullopt = as stored; of made values BindOptions::float_dtype, else float32
   std::optional<View> view = {};    // nullopt = as stored
+  std::optional<Generated> generated = {};  // with a tensor: also the shape that its view must have
 };
 
 struct BindOptions {
@@ -40,9 +52,10 @@ struct BindOptions {
 struct Binding {
   std::string name;
   DType dtype = DType::kFloat32;
-  std::size_t tensor = 0;  // index into catalog->tensors
+  std::size_t tensor = 0;  // index into catalog->tensors; nothing when the values are made
   View view;
   Placement placement;
+  std::optional<Generated> generated;  // set: the values are made, with this rounding
 };
 
 // A variable of 1 MiB or more that every device holds whole.
@@ -63,7 +76,7 @@ struct Bindings {
 };
 
 // Chooses a layout and a placement for every variable. All problems of all variables are reported together.
-// Errors: INVALID_ARGUMENT (mesh, rules, placement, casts), NOT_FOUND (a tensor the catalog lacks).
+// Errors: INVALID_ARGUMENT (mesh, rules, placement, casts, initializers), NOT_FOUND (a tensor the catalog lacks).
 Result<Bindings> bind(const Catalog& catalog, const Distribution& distribution, const BindOptions& options = {});
 
 // ---- Options ------------------------------------------------------------------------------------------------------
@@ -96,12 +109,13 @@ struct PlanOptions {
 
 struct PlannedVariable {
   std::string name;
-  std::string tensor;
+  std::string tensor;                    // that its values are read from; its own name when they are made
   DType dtype = DType::kFloat32;         // of the array
   DType stored_dtype = DType::kFloat32;  // in the file
   Shape stored_shape;
   Placement placement;
-  std::string view;  // text, empty = as stored
+  std::string view;         // text, empty = as stored
+  std::string initializer;  // text, empty = the values are read
   std::uint64_t shard_bytes = 0;
   std::uint32_t first_shard = 0;   // shards of this variable: [first_shard, first_shard + boxes)
   bool reads_whole_tensor = true;  // a fingerprint of the stored tensor comes with the load
@@ -126,7 +140,9 @@ struct Copy {
 };
 
 // One stretch of a file that belongs to one tensor: raw elements, or one encoded block; or no bytes at all, when the
-// fill value is to be written.
+// fill value is to be written. Or values to be made: then `range` counts bytes of the shard of its only copy (which has
+// no dimensions: the shard is filled densely), or of the whole tensor when its initializer makes no part alone; that
+// one has a copy for every shard.
 struct Segment {
   std::uint32_t tensor = 0;               // index into LoadPlan::tensors
   std::uint32_t encoding = Extent::kRaw;  // index into LoadPlan::encodings
@@ -142,6 +158,7 @@ struct Segment {
   std::uint32_t copy_count = 0;
   // Raw, and every copy is one dense run without conversion, long enough that it pays to read straight into the shard.
   bool direct = false;
+  bool generated = false;
 
   static constexpr std::uint32_t kWhole = 0xffffffffu;
   bool is_block() const { return encoding != Extent::kRaw; }
@@ -151,13 +168,13 @@ struct Segment {
 // Segments [first_segment, first_segment + segment_count) read as one range of one file, in file order. The loader cuts
 // it into windows of at most LoadPlan::window bytes.
 struct Read {
-  std::uint32_t file = Extent::kNoFile;  // index into LoadPlan::files; kNoFile = fill values only
+  std::uint32_t file = Extent::kNoFile;  // index into LoadPlan::files; kNoFile = fill values, or values to be made
   ByteRange range;
   std::uint32_t first_segment = 0;
   std::uint32_t segment_count = 0;
 };
 
-// What the planner keeps of a stored tensor.
+// What the planner keeps of a stored tensor, or of one whose values are made.
 struct PlannedTensor {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -165,7 +182,8 @@ struct PlannedTensor {
   std::uint64_t bytes = 0;
   std::string fill;
   std::vector<std::uint32_t> variables;  // that take values from it
-  bool read_whole = true;                // every element is read, so a fingerprint can be made
+  bool read_whole = true;                // every element is read or made, so a fingerprint can be made
+  std::optional<Generated> generated;    // set: nothing is read
 };
 
 struct DevicePlan {
@@ -179,6 +197,7 @@ struct DevicePlan {
 
 struct HostPlan {
   std::uint64_t staging_bytes = 0;   // the budget
+  std::uint64_t whole_bytes = 0;     // most that one initializer takes of it which cannot make a shard alone
   std::uint64_t metadata_bytes = 0;  // catalog and plan
   std::uint64_t peak_bytes = 0;      // predicted: all of the host's memory that is not in a device's arena
 };
@@ -194,6 +213,8 @@ struct ReadTotals {
 struct LoadThenShard {
   std::uint64_t device0_peak_bytes = 0;
   std::uint64_t host_peak_bytes = 0;
+  std::string largest;                   // the variable that takes most of device 0
+  std::uint64_t largest_peak_bytes = 0;  // what it takes there alone: itself whole, its slices, and its shard
 };
 
 // Plain data; immutable once made, safe to share between threads. Carries the mesh's device objects for load().
@@ -207,6 +228,7 @@ struct LoadPlan {
   std::vector<DevicePlan> devices;
   HostPlan host;
   ReadTotals reads_total;
+  std::uint64_t generated_bytes = 0;  // of values that are made, each once: replicas are copies
   LoadThenShard load_then_shard;
 
   std::vector<CatalogFile> files;
@@ -232,7 +254,8 @@ Result<LoadPlan> make_plan(const Bindings& bindings, const PlanOptions& options 
 Result<LoadPlan> make_plan(const Result<Bindings>& bindings, const PlanOptions& options = {});
 
 // RESOURCE_EXHAUSTED when a device cannot hold its shards: names the device, wanted, limit, its largest shards, and
-// what would fit (memory per device; more devices; layouts of replicated tensors).
+// what would fit (memory per device; more devices; layouts of replicated tensors); or when the staging cannot hold a
+// tensor that its initializer makes whole.
 Status check_fits(const LoadPlan& plan);
 
 // The plan for people: per device and host bytes and peaks, reads, over-read, tensors, warnings.

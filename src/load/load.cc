@@ -3,11 +3,12 @@
 // A scheduler cuts the plan's reads into windows and hands them out in file order. Each worker thread reads its window
 // (straight into the shard where that is one dense run; else into a slot of its own, through a ring with several in
 // flight where the file is not cached), adds it to the fingerprints, decodes, converts, and copies it to every shard
-// and replica that wants part of it. The last window of a tensor completes its variables.
+// and replica that wants part of it. Values that an initializer makes are windows too: made straight into the shard,
+// then mirrored. The last window of a tensor completes its variables.
 //
-// Memory: slots and decoded blocks share the staging budget; shards are allocated on their devices before the first
-// read (or, when arrays are discarded, as their turn comes). Everything is owned by objects of this scope: an error
-// joins the workers, then frees it all.
+// Memory: slots, decoded blocks and tensors that can only be made whole share the staging budget; shards are allocated
+// on their devices before the first read (or, when arrays are discarded, as their turn comes). Everything is owned by
+// objects of this scope: an error joins the workers, then frees it all.
 #include "shardwise/load.h"
 
 #include <algorithm>
@@ -34,14 +35,15 @@ struct Division {
   unsigned threads = 1;
   unsigned slots = 1;             // per thread
   std::uint64_t slot_bytes = 0;   // all slots of all threads
-  std::uint64_t block_bytes = 0;  // decoded blocks
+  std::uint64_t block_bytes = 0;  // decoded blocks, tensors that are made whole
 };
 
 Division divide(const LoadPlan& plan, const std::vector<OpenFile>& files, unsigned wanted_threads) {
   const bool blocks =
       std::any_of(plan.segments.begin(), plan.segments.end(), [](const Segment& s) { return s.is_block(); });
   const bool ring = std::any_of(files.begin(), files.end(), [](const OpenFile& f) { return f.direct != nullptr; });
-  const std::uint64_t for_slots = blocks ? plan.options.staging / 2 : plan.options.staging;
+  const std::uint64_t staging = plan.host.staging_bytes;
+  const std::uint64_t for_slots = std::min(blocks ? staging / 2 : staging, staging - plan.host.whole_bytes);
   const auto most = static_cast<unsigned>(for_slots / Worker::slot_bytes(plan));
   Division out;
   // With direct reads twice as many threads as cores: some wait for the disk while the others copy.
@@ -50,7 +52,7 @@ Division divide(const LoadPlan& plan, const std::vector<OpenFile>& files, unsign
   out.threads = std::clamp(out.threads, 1u, std::min(most, kMaxThreads));
   out.slots = ring ? std::clamp(most / out.threads, 1u, kMaxSlots) : 1;
   out.slot_bytes = std::uint64_t{out.threads} * out.slots * Worker::slot_bytes(plan);
-  out.block_bytes = plan.options.staging - out.slot_bytes;
+  out.block_bytes = staging - out.slot_bytes;
   return out;
 }
 
@@ -74,6 +76,8 @@ void add(const StageCosts& costs, LoadStatistics& sum) {
   sum.decode_seconds += costs.decode_seconds;
   sum.copy_seconds += costs.copy_seconds;
   sum.fingerprint_seconds += costs.fingerprint_seconds;
+  sum.generate_seconds += costs.generate_seconds;
+  sum.bytes_generated += costs.bytes_generated;
   sum.bytes_read += costs.bytes_read;
   sum.bytes_copied += costs.bytes_copied;
   sum.reads += costs.reads;
@@ -98,6 +102,7 @@ Result<Loaded> load(const LoadPlan& plan, const LoadOptions& options) {
   SHARDWISE_RETURN_IF_ERROR(check_fits(plan));
   SHARDWISE_RETURN_IF_ERROR(check_devices(plan));
   SHARDWISE_ASSIGN_OR_RETURN(std::vector<OpenFile> files, open_files(plan, options));
+  SHARDWISE_ASSIGN_OR_RETURN(const auto generators, make_generators(plan));
   const Division division = divide(plan, files, options.threads);
 
   Targets targets(plan, options);
@@ -105,7 +110,7 @@ Result<Loaded> load(const LoadPlan& plan, const LoadOptions& options) {
   SHARDWISE_RETURN_IF_ERROR(targets.begin());
   Budget blocks(division.block_bytes);
   Scheduler scheduler(plan, targets);
-  LoadContext context{plan, options, files, targets, blocks, division.threads};
+  LoadContext context{plan, options, files, targets, generators, blocks, division.threads};
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<Worker*> all;
   TaskGroup group(options.stop);  // after what the tasks use: joined before any of it goes

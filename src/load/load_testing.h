@@ -13,6 +13,7 @@
 #include "plan/strides.h"
 #include "plan/view_testing.h"
 #include "plan/windows.h"
+#include "shardwise/device.h"
 #include "shardwise/load.h"
 
 namespace shardwise {
@@ -192,6 +193,52 @@ inline std::string expected_shard(const std::string& tensor_values, const View& 
 inline std::string shard_bytes(const ShardedArray& array, std::size_t device) {
   const Buffer& buffer = *array.buffers()[device];
   return std::string(reinterpret_cast<const char*>(buffer.host_data()), buffer.size());
+}
+
+// A host device whose buffers hide their address, as an accelerator's do.
+class OpaqueBuffer final : public Buffer {
+ public:
+  explicit OpaqueBuffer(std::shared_ptr<Buffer> buffer) : hidden(std::move(buffer)) {}
+  std::uint64_t size() const override { return hidden->size(); }
+  std::byte* host_data() override { return nullptr; }
+  const std::byte* host_data() const override { return nullptr; }
+  const std::shared_ptr<Buffer> hidden;
+};
+class OpaqueDevice final : public Device {
+ public:
+  explicit OpaqueDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  const std::string& id() const override { return device_->id(); }
+  DeviceInfo info() const override { return device_->info(); }
+  DeviceMemory memory() const override { return device_->memory(); }
+  void reset_peak() override { device_->reset_peak(); }
+  Result<std::shared_ptr<Buffer>> allocate(std::uint64_t bytes) override {
+    SHARDWISE_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, device_->allocate(bytes));
+    return std::shared_ptr<Buffer>(std::make_shared<OpaqueBuffer>(std::move(buffer)));
+  }
+  Result<std::shared_ptr<Event>> copy_from_host(Buffer& buffer, std::uint64_t offset,
+                                                std::span<const std::byte> source) override {
+    return device_->copy_from_host(*static_cast<OpaqueBuffer&>(buffer).hidden, offset, source);
+  }
+  Status copy_to_host(const Buffer& buffer, std::uint64_t offset, std::span<std::byte> target) override {
+    return device_->copy_to_host(*static_cast<const OpaqueBuffer&>(buffer).hidden, offset, target);
+  }
+
+ private:
+  const std::shared_ptr<Device> device_;
+};
+
+inline DeviceList opaque_devices(std::size_t count) {
+  DeviceList devices = host_devices(count);
+  for (MeshDevice& device : devices) device.device = std::make_shared<OpaqueDevice>(device.device);
+  return devices;
+}
+
+// The bytes of an array's shard on a device of any kind.
+inline std::string read_back(const DeviceList& devices, const ShardedArray& array, std::size_t device) {
+  std::string bytes(array.buffers()[device]->size(), '\0');
+  const Status status =
+      devices[device].device->copy_to_host(*array.buffers()[device], 0, std::as_writable_bytes(std::span(bytes)));
+  return status.ok() ? bytes : status.to_string();
 }
 
 }  // namespace shardwise

@@ -17,7 +17,7 @@ double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::ste
 ProgressMeter::ProgressMeter(const LoadPlan& plan, const LoadOptions& options, const Targets& targets)
     : options_(options),
       targets_(targets),
-      total_(plan.reads_total.bytes),
+      total_(plan.reads_total.bytes + plan.generated_bytes),
       tensors_(plan.tensors.size()),
       start_(Clock::now()),
       last_(start_) {}

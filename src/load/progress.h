@@ -16,7 +16,7 @@ class ProgressMeter {
  public:
   ProgressMeter(const LoadPlan& plan, const LoadOptions& options, const Targets& targets);
 
-  // Bytes of storage that were worked off.
+  // Bytes of storage that were worked off, or of values that were made.
   Status add(std::uint64_t bytes);
   // The last call, whatever the time since the one before.
   void finish();

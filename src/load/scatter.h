@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "load/targets.h"
 #include "plan/copies.h"
 #include "plan/windows.h"
+#include "shardwise/generator.h"
 #include "shardwise/plan.h"
 
 namespace shardwise {
@@ -22,6 +24,8 @@ struct StageCosts {
   double decode_seconds = 0;
   double copy_seconds = 0;
   double fingerprint_seconds = 0;
+  double generate_seconds = 0;
+  std::uint64_t bytes_generated = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_copied = 0;
   std::uint64_t reads = 0;
@@ -33,7 +37,8 @@ struct LoadContext {
   const LoadOptions& options;
   std::vector<OpenFile>& files;
   Targets& targets;
-  Budget& block_budget;  // decoded blocks and their scratch
+  const std::vector<std::optional<Generator>>& generators;  // per tensor; see make_generators()
+  Budget& block_budget;  // decoded blocks and their scratch; tensors that are made whole
   unsigned threads = 1;
 };
 

@@ -16,7 +16,7 @@ namespace shardwise {
 class Scheduler {
  public:
   Scheduler(const LoadPlan& plan, Targets& targets)
-      : targets_(targets), plan_(plan), cursor_(plan), bytes_left_(plan.reads_total.bytes) {}
+      : targets_(targets), plan_(plan), cursor_(plan), bytes_left_(plan.reads_total.bytes + plan.generated_bytes) {}
 
   enum class Answer : std::uint8_t { kWindow, kEnd, kNoRoom };
   // The next windows, at least one; their tensors have buffers. kNoRoom: the devices are full until earlier windows are

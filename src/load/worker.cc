@@ -34,12 +34,13 @@ bool Worker::goes_to_ring(const Window& window) const {
          !is_large(window);
 }
 
-// Neighbours in a file are neighbours in memory: two threads at work on them would fault the same huge pages, and both
-// clear them. So each takes a stretch of several windows at once, but for those that wait on a ring or for their turn.
-// Stretches become shorter towards the end, so that all threads end together.
+// Neighbours in a file, or in a shard that is made, are neighbours in memory: two threads at work on them would fault
+// the same huge pages, and both clear them. So each takes a stretch of several windows at once, but for those that wait
+// on a ring or for their turn. Stretches become shorter towards the end, so that all threads end together.
 bool Worker::joins_batch(const Window& next, std::uint64_t bytes_left) const {
   const auto alone = [&](const Window& window) {
-    return window.range.empty() || goes_to_ring(window) || context_.files[window.file].in_order || is_large(window);
+    if (window.range.empty() || is_large(window)) return true;
+    return !window.generated && (goes_to_ring(window) || context_.files[window.file].in_order);
   };
   if (alone(next) || alone(batch_.front())) return false;
   const std::uint64_t most = std::clamp(bytes_left / (4 * context_.threads), kMinBatch, kMaxBatch);
@@ -80,7 +81,7 @@ Status Worker::run(std::stop_token stop) {
 
 // With the scheduler's lock held: reads of streams that must come in order.
 Status Worker::read_now(const Window& window) {
-  if (window.range.empty() || !context_.files[window.file].in_order || is_large(window)) return Status();
+  if (window.file == Extent::kNoFile || !context_.files[window.file].in_order || is_large(window)) return Status();
   Stopwatch watch(costs_.read_seconds);
   return context_.files[window.file].file->read(window.range.begin, slot(free_.back()).first(window.range.size()));
 }
@@ -116,6 +117,7 @@ Status Worker::finish_one(std::stop_token stop) {
 }
 
 Status Worker::work_now(const Window& window, std::stop_token stop) {
+  if (window.generated) return generation_.window(window, slot(free_.back()), stop);
   if (window.range.empty()) return scatter_.fill_window(window);
   const OpenFile& open = context_.files[window.file];
   if (is_large(window)) return scatter_.large_block(window, *open.file, stop);

@@ -7,6 +7,7 @@
 
 #include "io/memory.h"
 #include "io/ring.h"
+#include "load/generation.h"
 #include "load/progress.h"
 #include "load/scatter.h"
 #include "load/scheduler.h"
@@ -19,7 +20,12 @@ namespace shardwise {
 class Worker {
  public:
   Worker(LoadContext& context, Scheduler& scheduler, ProgressMeter& progress, unsigned slots)
-      : context_(context), scheduler_(scheduler), progress_(progress), slot_count_(slots), scatter_(context, costs_) {}
+      : context_(context),
+        scheduler_(scheduler),
+        progress_(progress),
+        slot_count_(slots),
+        scatter_(context, costs_),
+        generation_(context, costs_) {}
 
   Status run(std::stop_token stop);
   const StageCosts& costs() const { return costs_; }
@@ -45,6 +51,7 @@ class Worker {
   const unsigned slot_count_;
   StageCosts costs_;
   Scatter scatter_;
+  Generation generation_;
   std::uint64_t slot_bytes_ = 0;
   HugeBuffer slots_;
   std::vector<Window> batch_;

@@ -42,6 +42,10 @@ class Binder {
     for (std::size_t t = 0; t < catalog_.tensors.size(); ++t) by_name.emplace(catalog_.tensors[t].name, t);
     for (const VariableSpec& variable : options_.variables) {
       const auto at = by_name.find(variable.tensor);
+      if (at == by_name.end() && variable.generated) {
+        add_generated(variable);
+        continue;
+      }
       if (at == by_name.end()) {
         missing_ = true;
         problem(format("variable '{}': {} has no tensor '{}'", variable.name, catalog_.path, variable.tensor));
@@ -54,8 +58,23 @@ class Binder {
                        to_string(view.source_shape()), tensor.name, to_string(tensor.shape)));
         continue;
       }
+      if (variable.generated && view.shape() != variable.generated->shape) {
+        problem(format("variable '{}' has shape {}, but tensor '{}' gives {}", variable.name,
+                       to_string(variable.generated->shape), tensor.name, to_string(view.shape())));
+        continue;
+      }
       add(variable.name, at->second, variable.dtype, std::move(view));
     }
+  }
+
+  void add_generated(const VariableSpec& variable) {
+    Generated generated = *variable.generated;
+    const DType dtype = variable.dtype.value_or(options_.float_dtype.value_or(DType::kFloat32));
+    Status fine = byte_count(generated.shape, dtype).status();
+    if (fine.ok()) fine = check(generated.initializer, generated.shape, dtype);
+    if (!fine.ok()) return problem(format("variable '{}': {}", variable.name, fine.message()));
+    if (!generated.rounding) generated.rounding = keras_rounding(generated.shape, distribution_.mesh().size());
+    place_variable({variable.name, dtype, 0, View::of(generated.shape), {}, std::move(generated)});
   }
 
   void add(const std::string& name, std::size_t index, std::optional<DType> dtype, View view) {
@@ -69,13 +88,19 @@ class Binder {
       problem(format("variable '{}': {} cannot be converted to {}", name, to_string(tensor.dtype), to_string(target)));
       return;
     }
-    const auto choice = distribution_.variable_layout(name, view.shape(), target);
+    place_variable({name, target, index, std::move(view), {}, std::nullopt});
+  }
+
+  void place_variable(Binding binding) {
+    const Shape& shape = binding.view.shape();
+    const auto choice = distribution_.variable_layout(binding.name, shape, binding.dtype);
     if (!choice.ok()) return problem(choice.status().message());
     if (choice->rule) rule_used_[*choice->rule] = true;
-    auto placement = place(name, view.shape(), choice->layout, distribution_.mesh(), distribution_.uneven());
+    auto placement = place(binding.name, shape, choice->layout, distribution_.mesh(), distribution_.uneven());
     if (!placement.ok()) return problem(placement.status().message());
     for (std::string& note : placement->notes) out_.notes.push_back(note);
-    out_.bindings.push_back({name, target, index, std::move(view), std::move(placement).value()});
+    binding.placement = std::move(placement).value();
+    out_.bindings.push_back(std::move(binding));
   }
 
   void report() {

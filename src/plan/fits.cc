@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
 #include "base/format.h"
 #include "plan/peaks.h"
 #include "shardwise/plan.h"
@@ -9,6 +10,7 @@ namespace shardwise {
 namespace {
 
 constexpr std::size_t kShown = 3;
+constexpr std::uint64_t kWindowAllowance = 1_MiB;  // a window, and what alignment adds to it
 
 // "'a' (46.9 MiB), 'b' (1.1 MiB)": the largest shards of any device.
 std::string largest_shards(const LoadPlan& plan) {
@@ -42,9 +44,27 @@ std::string advice(const LoadPlan& plan, std::uint64_t most) {
   return text;
 }
 
+// What is made whole must fit the staging, beside one window.
+Status check_whole(const LoadPlan& plan) {
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!tensor.generated || !tensor.generated->initializer.needs_whole_tensor()) continue;
+    const std::uint64_t bytes = tensor.generated->initializer.host_bytes(tensor.shape, tensor.dtype);
+    if (bytes + kWindowAllowance <= plan.options.staging) continue;
+    return resource_exhausted(
+        "variable '{}': {} makes no shard alone; the whole {} {} takes {} ({} bytes) of the host, and the staging is "
+        "{}. "
+        "It would fit with a staging of {}",
+        printable(tensor.name), tensor.generated->initializer.class_name(), to_string(tensor.dtype),
+        to_string(tensor.shape), format_bytes(bytes), bytes, format_bytes(plan.options.staging),
+        format_bytes(round_up(bytes + kWindowAllowance, 1_MiB)));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status check_fits(const LoadPlan& plan) {
+  SHARDWISE_RETURN_IF_ERROR(check_whole(plan));
   std::size_t failing = 0;
   std::size_t first = 0;
   std::uint64_t most = 0;

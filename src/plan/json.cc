@@ -40,6 +40,7 @@ Json tensors_json(const LoadPlan& plan) {
     if (variable.tensor != variable.name) row["tensor"] = variable.tensor;
     if (variable.dtype != variable.stored_dtype) row["stored_dtype"] = to_string(variable.stored_dtype);
     if (!variable.view.empty()) row["view"] = variable.view;
+    if (!variable.initializer.empty()) row["initializer"] = variable.initializer;
     tensors.push_back(std::move(row));
   }
   return tensors;
@@ -69,6 +70,7 @@ std::string to_json(const LoadPlan& plan) {
         {"wanted_bytes", plan.reads_total.wanted_bytes},
         {"over_read", plan.reads_total.over_read()},
         {"window_bytes", plan.window}}},
+      {"generated", {{"bytes", plan.generated_bytes}, {"whole_bytes", plan.host.whole_bytes}}},
       {"tensors", tensors_json(plan)},
       {"unmatched_rules", plan.unmatched_rules},
       {"replicated", std::move(replicated)},
@@ -76,7 +78,9 @@ std::string to_json(const LoadPlan& plan) {
       {"notes", plan.notes},
       {"load_then_shard",
        {{"device0_peak_bytes", plan.load_then_shard.device0_peak_bytes},
-        {"host_peak_bytes", plan.load_then_shard.host_peak_bytes}}},
+        {"host_peak_bytes", plan.load_then_shard.host_peak_bytes},
+        {"largest", plan.load_then_shard.largest},
+        {"largest_peak_bytes", plan.load_then_shard.largest_peak_bytes}}},
   };
   return out.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -49,6 +49,7 @@ Result<LoadPlan> make_plan(const Bindings& bindings, const PlanOptions& options)
                 .devices = device_plans(options, bindings.mesh),
                 .host = {},
                 .reads_total = {},
+                .generated_bytes = 0,
                 .load_then_shard = {},
                 .files = catalog.files,
                 .encodings = {},

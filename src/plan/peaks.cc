@@ -10,6 +10,8 @@ namespace {
 
 // Threads, rings, inflate states, file handles, allocator slack: measured at 3 to 6 MiB, see docs/memory.md.
 constexpr std::uint64_t kFixedHostBytes = 12_MiB;
+// An initializer, its generator and the tables of that.
+constexpr std::uint64_t kGeneratorBytes = 4_KiB;
 // How far a discarding load may run ahead of the arrays that are not finished yet, per device (at most a quarter of
 // all).
 constexpr std::uint64_t kDiscardAhead = 64_MiB;
@@ -101,7 +103,16 @@ std::uint64_t plan_bytes(const LoadPlan& plan) {
   }
   for (const Shard& shard : plan.shards) sum += held(shard.devices) + 16;
   for (const Box& box : plan.boxes) sum += held(box);
+  for (const PlannedTensor& tensor : plan.tensors) sum += tensor.generated ? kGeneratorBytes : 0;
   return sum;
+}
+
+// What the load may have in flight. Values that are made go straight into their shards, or through one window per
+// thread: a load that reads nothing needs little.
+std::uint64_t staging_bytes(const LoadPlan& plan) {
+  const bool reads =
+      std::any_of(plan.reads.begin(), plan.reads.end(), [](const Read& read) { return read.file != Extent::kNoFile; });
+  return reads ? plan.options.staging : std::min(plan.options.staging, kMinStaging + plan.host.whole_bytes);
 }
 
 }  // namespace
@@ -132,7 +143,12 @@ void predict_devices(LoadPlan& plan) {
 }
 
 void predict_host(const Catalog& catalog, LoadPlan& plan) {
-  plan.host.staging_bytes = plan.options.staging;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (!tensor.generated || !tensor.generated->initializer.needs_whole_tensor()) continue;
+    plan.host.whole_bytes =
+        std::max(plan.host.whole_bytes, tensor.generated->initializer.host_bytes(tensor.shape, tensor.dtype));
+  }
+  plan.host.staging_bytes = staging_bytes(plan);
   // Allocator rounding and what the readers needed while parsing: a half more than what is held in the end.
   plan.host.metadata_bytes = (catalog_bytes(catalog) + plan_bytes(plan)) * 3 / 2;
   plan.host.peak_bytes = plan.host.staging_bytes + plan.host.metadata_bytes + kFixedHostBytes;
@@ -142,7 +158,8 @@ void predict_host(const Catalog& catalog, LoadPlan& plan) {
 //   sharded, same dtype    2 B          the whole tensor, and all its slices made on device 0 before they are copied
 //   out sharded, converted     max(F + B, 2 B) replicated             B (converted: F + B); what arrives becomes the
 //   shard, the old value is still there
-// over what is resident. Host: the largest tensor as numpy (a .keras archive is read whole first).
+// over what is resident. Values that are made are counted as loaded ones: making them takes device 0 more than that.
+// Host: the largest tensor as numpy (a .keras archive is read whole first).
 LoadThenShard load_then_shard(const LoadPlan& plan) {
   LoadThenShard out;
   std::uint64_t resident = 0;
@@ -157,7 +174,11 @@ LoadThenShard load_then_shard(const LoadPlan& plan) {
     std::uint64_t extra = sharded ? 2 * bytes : bytes;
     if (converted) extra = sharded ? std::max(stored + bytes, 2 * bytes) : stored + bytes;
     most = std::max(most, extra);
-    largest = std::max(largest, stored + (converted ? bytes : 0));
+    if (extra + variable.shard_bytes > out.largest_peak_bytes) {
+      out.largest_peak_bytes = extra + variable.shard_bytes;
+      out.largest = variable.name;
+    }
+    if (variable.initializer.empty()) largest = std::max(largest, stored + (converted ? bytes : 0));
   }
   out.device0_peak_bytes = resident + most;
   out.host_peak_bytes = largest;

@@ -42,15 +42,39 @@ void print_devices(const LoadPlan& plan, std::string& out) {
   }
 }
 
+// What the other way needs, and which variable the first device would fail at.
+void print_load_then_shard(const LoadPlan& plan, std::string& out) {
+  const LoadThenShard& other = plan.load_then_shard;
+  out += format("  for comparison, load-then-shard needs {} on device 0", format_bytes(other.device0_peak_bytes));
+  if (other.host_peak_bytes != 0) out += format(" and {} on the host", format_bytes(other.host_peak_bytes));
+  if (!other.largest.empty()) {
+    const std::uint64_t bytes = other.largest_peak_bytes;
+    out += format(",\n               {} of it for '{}' alone",
+                  bytes < 1_MiB ? format_bytes(bytes) : format("{} MiB", bytes >> 20), printable(other.largest));
+  }
+  const std::uint64_t limit = plan.devices.front().info.memory_limit;
+  if (other.device0_peak_bytes > limit) out += ": it does not fit";
+  out += "\n";
+}
+
 void print_costs(const LoadPlan& plan, std::string& out) {
   out += format("\n  host         staging {}, peak {} beside the devices\n", format_bytes(plan.host.staging_bytes),
                 format_bytes(plan.host.peak_bytes));
-  out += format("  reads        {} reads of at most {}, {} for {} wanted (over-read {:.3f})\n", plan.reads_total.count,
-                format_bytes(plan.window), format_bytes(plan.reads_total.bytes),
-                format_bytes(plan.reads_total.wanted_bytes), plan.reads_total.over_read());
-  out +=
-      format("  for comparison, load-then-shard needs {} on device 0 and {} on the host\n",
-             format_bytes(plan.load_then_shard.device0_peak_bytes), format_bytes(plan.load_then_shard.host_peak_bytes));
+  if (plan.reads_total.count != 0 || plan.generated_bytes == 0) {
+    out += format("  reads        {} reads of at most {}, {} for {} wanted (over-read {:.3f})\n",
+                  plan.reads_total.count, format_bytes(plan.window), format_bytes(plan.reads_total.bytes),
+                  format_bytes(plan.reads_total.wanted_bytes), plan.reads_total.over_read());
+  }
+  if (plan.generated_bytes != 0) {
+    const auto made = std::count_if(plan.variables.begin(), plan.variables.end(),
+                                    [](const PlannedVariable& v) { return !v.initializer.empty(); });
+    out += format("  made         {} variables by their initializers, {} in their shards", made,
+                  format_bytes(plan.generated_bytes));
+    if (plan.host.whole_bytes != 0)
+      out += format("; whole on the host first, at most {}", format_bytes(plan.host.whole_bytes));
+    out += "\n";
+  }
+  print_load_then_shard(plan, out);
 }
 
 void print_tensors(const LoadPlan& plan, const PrintOptions& options, std::string& out) {

@@ -47,9 +47,13 @@ void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
     Read* last = plan.reads.empty() ? nullptr : &plan.reads.back();
     const bool same_file = last != nullptr && last->file == next.file;
     const bool after = same_file && range.begin >= last->range.end;
-    const bool joined = next.segment.is_fill() ? same_file
-                                               : after && joins(plan.options.coalesce, range.begin - last->range.end,
-                                                                std::min(range.size(), last->range.size()));
+    bool joined = false;
+    if (next.segment.is_fill()) {
+      joined = same_file;
+    } else if (!next.segment.generated) {
+      joined = after &&
+               joins(plan.options.coalesce, range.begin - last->range.end, std::min(range.size(), last->range.size()));
+    }
     if (joined) {
       last->range.end = std::max(last->range.end, range.end);
       ++last->segment_count;
@@ -60,14 +64,15 @@ void make_reads(std::vector<FiledSegment> segments, LoadPlan& plan) {
   }
   WindowCursor cursor(plan);
   for (Window window; cursor.next(window);) {
-    if (window.range.empty()) continue;
+    if (window.generated) plan.generated_bytes += window.range.size();
+    if (window.file == Extent::kNoFile) continue;
     ++plan.reads_total.count;
     plan.reads_total.bytes += window.range.size();
   }
   std::uint32_t counted = Extent::kNoFile;  // tensor whose wanted elements are counted already
   for (const Segment& segment : plan.segments) {
     const PlannedTensor& tensor = plan.tensors[segment.tensor];
-    if (segment.is_fill()) continue;
+    if (segment.is_fill() || segment.generated) continue;
     if (segment.is_block()) {
       plan.reads_total.wanted_bytes += segment.range.size();
     } else if (tensor.read_whole) {

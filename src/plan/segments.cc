@@ -3,7 +3,8 @@
 // A tensor that is one raw extent is a row of elements. When the devices here want all of it, it is one segment; else
 // the wanted runs are listed, joined by the coalescing policy, and each is a segment. All segments of a tensor share
 // its copies: the loader cuts them to what it has just read. A tensor stored in blocks (HDF5 chunks) has one segment
-// per block that somebody wants, with copies of its own.
+// per block that somebody wants, with copies of its own. A tensor whose values are made has one segment per shard, or
+// one in all when its initializer makes no part alone.
 #include "plan/segments.h"
 
 #include <algorithm>
@@ -36,26 +37,35 @@ class SegmentMaker {
     plan_.encodings = catalog_.encodings;
     std::vector<std::vector<std::uint32_t>> users(catalog_.tensors.size());
     for (std::uint32_t v = 0; v < bindings_.bindings.size(); ++v) {
-      add_variable(bindings_.bindings[v]);
-      users[bindings_.bindings[v].tensor].push_back(v);
+      const Binding& binding = bindings_.bindings[v];
+      add_variable(binding);
+      if (!binding.generated) users[binding.tensor].push_back(v);
     }
     for (std::size_t t = 0; t < users.size(); ++t) {
       if (users[t].empty()) continue;
       SHARDWISE_RETURN_IF_ERROR(add_tensor(catalog_.tensors[t], std::move(users[t]))
                                     .with_context(format("tensor '{}'", printable(catalog_.tensors[t].name))));
     }
+    for (std::uint32_t v = 0; v < bindings_.bindings.size(); ++v) {
+      if (bindings_.bindings[v].generated) add_generated(v);
+    }
     return std::move(segments_);
   }
 
  private:
   void add_variable(const Binding& binding) {
-    const TensorInfo& tensor = catalog_.tensors[binding.tensor];
     PlannedVariable variable;
     variable.name = binding.name;
-    variable.tensor = tensor.name;
     variable.dtype = binding.dtype;
-    variable.stored_dtype = tensor.dtype;
-    variable.stored_shape = tensor.shape;
+    if (binding.generated) {
+      variable.tensor = binding.name;
+      variable.stored_dtype = binding.dtype;
+      variable.initializer = binding.generated->initializer.to_string();
+    } else {
+      variable.tensor = catalog_.tensors[binding.tensor].name;
+      variable.stored_dtype = catalog_.tensors[binding.tensor].dtype;
+    }
+    variable.stored_shape = binding.view.source_shape();
     variable.placement = binding.placement;
     variable.view = binding.view.to_string();
     variable.first_shard = static_cast<std::uint32_t>(plan_.shards.size());
@@ -73,7 +83,7 @@ class SegmentMaker {
   }
 
   Status add_tensor(const TensorInfo& info, std::vector<std::uint32_t> users) {
-    PlannedTensor tensor{info.name, info.dtype, info.shape, info.bytes(), info.fill, std::move(users), true};
+    PlannedTensor tensor{info.name, info.dtype, info.shape, info.bytes(), info.fill, std::move(users), true, {}};
     const bool raw = info.extents.size() == 1 && info.extents[0].encoding == Extent::kRaw;
     const std::uint32_t first_copy = static_cast<std::uint32_t>(plan_.copies.size());
     Status status = raw ? add_raw(info, tensor, first_copy) : add_blocks(info, tensor);
@@ -231,7 +241,39 @@ class SegmentMaker {
     return at->second;
   }
 
-  // ---- Both ----
+  // ---- Values that are made ----
+
+  void add_generated(std::uint32_t v) {
+    const Binding& binding = bindings_.bindings[v];
+    PlannedVariable& variable = plan_.variables[v];
+    const std::uint64_t bytes = byte_count(binding.placement.shape, binding.dtype).value();
+    PlannedTensor tensor{binding.name, binding.dtype, binding.placement.shape, bytes, {}, {v}, true, binding.generated};
+    const bool alone = !binding.generated->initializer.needs_whole_tensor();
+    Segment segment;
+    segment.tensor = tensor_index();
+    segment.generated = true;
+    segment.first_copy = static_cast<std::uint32_t>(plan_.copies.size());
+    for (std::uint32_t b = 0; b < binding.placement.boxes.size(); ++b) {
+      const Shard& shard = plan_.shards[variable.first_shard + b];
+      if (shard.devices.empty()) tensor.read_whole = false;
+      if (shard.devices.empty() || shard.bytes == 0) continue;
+      add_copy(variable.first_shard + b, CopyLoops{});
+      ++segment.copy_count;
+      if (!alone) continue;
+      segment.range = {0, shard.bytes};
+      segments_.push_back({Extent::kNoFile, tensor_index(), segment});
+      segment.first_copy = static_cast<std::uint32_t>(plan_.copies.size());
+      segment.copy_count = 0;
+    }
+    if (segment.copy_count != 0) {
+      segment.range = {0, bytes};
+      segments_.push_back({Extent::kNoFile, tensor_index(), segment});
+    }
+    variable.reads_whole_tensor = tensor.read_whole;
+    plan_.tensors.push_back(std::move(tensor));
+  }
+
+  // ---- All ----
 
   void add_copy(std::uint32_t shard, CopyLoops loops) {
     const auto first = static_cast<std::uint32_t>(plan_.copy_dims.size());

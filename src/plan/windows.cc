@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/copies.h"
+#include "plan/pieces.h"
 
 namespace shardwise {
 
@@ -21,6 +22,17 @@ void WindowCursor::direct_window(const Segment& segment, Window& window) {
   const std::uint64_t bytes = std::min((end - element) * width, plan_.window / width * width);
   window.range = {segment.range.begin + done_, segment.range.begin + done_ + bytes};
   window.direct = true;
+}
+
+void WindowCursor::generated_window(const Segment& segment, Window& window) {
+  const PlannedTensor& tensor = plan_.tensors[segment.tensor];
+  window.generated = true;
+  window.range = segment.range;
+  if (tensor.generated->initializer.needs_whole_tensor()) return;
+  const std::uint64_t width = byte_width(tensor.dtype);
+  const Shape& shard = plan_.variables[tensor.variables[0]].placement.shard_shape;
+  const std::uint64_t count = piece_elements(shard, done_ / width, plan_.window / width);
+  window.range = {done_, done_ + count * width};
 }
 
 // Bytes of one step of the outermost loop of the segment's copies: rows of a matrix cut by columns. Windows that begin
@@ -49,14 +61,14 @@ bool WindowCursor::next(Window& window) {
   }
   if (read_ == plan_.reads.size()) return false;
   const Read& read = plan_.reads[read_];
-  window = Window{read.file, {}, read.first_segment + segment_, 1, false};
+  window = Window{read.file, {}, read.first_segment + segment_, 1};
   const Segment* segment = &plan_.segments[window.first_segment];
   if (segment->is_fill()) {
     ++segment_;
     return true;
   }
-  if (segment->direct) {
-    direct_window(*segment, window);
+  if (segment->direct || segment->generated) {
+    segment->direct ? direct_window(*segment, window) : generated_window(*segment, window);
     done_ += window.range.size();
     if (done_ == segment->range.size()) ++segment_, done_ = 0;
     return true;

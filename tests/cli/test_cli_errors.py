@@ -49,7 +49,7 @@ def test_unknown_options_point_to_the_help_of_the_command(small, command):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("frobnicate",), ("load",), ("verify", "only-one"), ("init", "x"), ("convert", "x")],
+    [(), ("frobnicate",), ("load",), ("verify", "only-one"), ("init",), ("convert", "x")],
 )
 def test_wrong_commands(arguments):
     fails(*arguments, expect=2, code="INVALID_ARGUMENT", says=["--help"])

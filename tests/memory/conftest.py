@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import uuid
 
 import numpy
 import pytest
@@ -68,3 +69,24 @@ def run(shardwise):
         return json.loads(done.stdout), done.returncode
 
     return call
+
+
+@pytest.fixture
+def memory_group():
+    """memory_group(limit): command prefix that runs a command under a kernel memory limit, swap included."""
+    root = pathlib.Path("/sys/fs/cgroup/memory")
+    made = []
+
+    def make(limit):
+        group = root / f"shardwise-{uuid.uuid4().hex[:12]}"
+        try:
+            group.mkdir()
+            made.append(group)
+            (group / "memory.limit_in_bytes").write_text(str(limit))
+        except OSError as error:
+            pytest.skip(f"no cgroup v1 memory controller to make groups in: {error}")
+        return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+
+    yield make
+    for group in made:
+        group.rmdir()

@@ -1,9 +1,7 @@
 """The memory bound: predicted, measured, and under a kernel limit that kills whoever exceeds it."""
 
 import os
-import pathlib
 import subprocess
-import uuid
 
 import pytest
 
@@ -36,27 +34,6 @@ def test_measured_peaks_are_below_the_predicted_ones(run, big, layout, staging, 
     assert host <= report["host"]["peak_bytes"], "predicted"
     assert host <= int(staging[:-3]) * MIB + 24 * MIB, "promised"
     assert report["measured"]["bytes_read"] == size
-
-
-@pytest.fixture
-def memory_group():
-    """memory_group(limit): command prefix that runs a command under a kernel memory limit, swap included."""
-    root = pathlib.Path("/sys/fs/cgroup/memory")
-    made = []
-
-    def make(limit):
-        group = root / f"shardwise-{uuid.uuid4().hex[:12]}"
-        try:
-            group.mkdir()
-            made.append(group)
-            (group / "memory.limit_in_bytes").write_text(str(limit))
-        except OSError as error:
-            pytest.skip(f"no cgroup v1 memory controller to make groups in: {error}")
-        return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
-
-    yield make
-    for group in made:
-        group.rmdir()
 
 
 @pytest.mark.parametrize("cached", [True, False], ids=["warm", "cold"])

@@ -23,7 +23,7 @@ class Adapter final : public nlohmann::json_sax<nlohmann::json> {
   const Status& status() const { return status_; }
 
   bool null() override { return scalar({}); }
-  bool boolean(bool) override { return scalar({.type = Type::kBool}); }
+  bool boolean(bool value) override { return scalar({.type = Type::kBool, .integer = value ? 1u : 0u}); }
   bool number_integer(number_integer_t value) override {
     return scalar({.type = Type::kNumber, .number = static_cast<double>(value)});
   }

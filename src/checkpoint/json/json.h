@@ -20,7 +20,7 @@ std::string_view describe(Type type);
 // exponent; every other number is kNumber.
 struct Scalar {
   Type type = Type::kNull;
-  std::uint64_t integer = 0;  // kUnsigned
+  std::uint64_t integer = 0;  // kUnsigned; kBool: 0 or 1
   double number = 0;          // kUnsigned and kNumber
   std::string text;           // kString, decoded
 };
