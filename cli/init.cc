@@ -38,7 +38,8 @@ struct InitRequest : Request {
 
 StageStatus check_request(InitRequest& request) {
   if (request.spec.empty() == request.model.empty()) {
-    return {Stage::kRequest, invalid_argument("give a SPEC or a --model NAME, and not both; see `shardwise init --help`")};
+    return {Stage::kRequest,
+            invalid_argument("give a SPEC or a --model NAME, and not both; see `shardwise init --help`")};
   }
   if (request.model.empty()) request.model = request.spec;
   if (request.dry_run && !request.save.empty()) {

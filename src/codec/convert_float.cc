@@ -7,8 +7,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "codec/convert.h"
 #include "base/float_bits.h"
+#include "codec/convert.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shardwise::HWY_NAMESPACE {

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "testing/dispatch_testing.h"
 #include "base/float_bits.h"
+#include "testing/dispatch_testing.h"
 
 namespace shardwise {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "testing/dispatch_testing.h"
 #include "codec/filter_testing.h"
+#include "testing/dispatch_testing.h"
 
 namespace shardwise {
 namespace {

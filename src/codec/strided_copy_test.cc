@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "testing/dispatch_testing.h"
 #include "base/float_bits.h"
+#include "testing/dispatch_testing.h"
 
 namespace shardwise {
 namespace {
