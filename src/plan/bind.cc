@@ -104,7 +104,8 @@ class Binder {
   }
 
   void report() {
-    if (const LayoutMap* rules = distribution_.rules()) {
+    const LayoutMap* rules = distribution_.rules();
+    if (rules != nullptr && rules->options().unmatched == UnmatchedRules::kReport) {
       for (std::size_t r = 0; r < rule_used_.size(); ++r) {
         if (!rule_used_[r]) out_.unmatched_rules.push_back(rules->rules()[r].key);
       }
