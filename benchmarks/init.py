@@ -9,6 +9,7 @@ bit for bit, on 8 host devices; timed is the load itself. Bars: 8 times Keras's 
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import mmap
@@ -63,8 +64,10 @@ def keras_child(scale):
     made = []
     with distribution.scope():
         for path, shape, kind, config in variables(scale):
-            folder, name = path.rsplit("/", 1)
-            with keras.name_scope(folder):
+            *folders, name = path.split("/")
+            with contextlib.ExitStack() as scopes:
+                for folder in folders:
+                    scopes.enter_context(keras.name_scope(folder))
                 initializer = getattr(keras.initializers, kind)(**config)
                 made.append(keras.Variable(initializer, shape=shape, dtype="float32", name=name))
                 assert made[-1].path == path

@@ -231,7 +231,7 @@ TEST(Generation, ArraysAreBornInTheirShards) {
   ASSERT_THAT(words, IsOk());
   EXPECT_EQ(words->buffers()[3]->size(), 16u);
   EXPECT_THAT(initialize(zeros(), {3}, DType::kFloat32, {mesh, {"model"}}),
-              FailsWith(Code::kInvalidArgument, "not divisible"));
+              FailsWith(Code::kInvalidArgument, "the dimension size is 3"));
 }
 
 }  // namespace

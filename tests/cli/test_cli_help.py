@@ -7,7 +7,7 @@ import sys
 import pytest
 from cli_support import ROOT, binary, shardwise
 
-COMMANDS = ["inspect", "plan", "load", "verify", "bench"]
+COMMANDS = ["inspect", "plan", "load", "init", "verify", "bench"]
 
 
 def test_version():

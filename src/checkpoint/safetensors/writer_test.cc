@@ -78,8 +78,9 @@ TEST_F(WriterTest, PartsTogetherAndOneByOneGiveTheSameFile) {
   for (const bool together : {true, false}) {
     auto writer = SafetensorsWriter::create(path_, {{"m", DType::kFloat32, {rows, columns}}});
     ASSERT_THAT(writer, IsOk());
-    if (together) ASSERT_THAT((*writer)->write(0, parts), IsOk());
-    if (!together) {
+    if (together) {
+      ASSERT_THAT((*writer)->write(0, parts), IsOk());
+    } else {
       for (const Part& part : parts) ASSERT_THAT((*writer)->write(0, {&part, 1}), IsOk());
     }
     ASSERT_THAT((*writer)->finish(), IsOk());
