@@ -1,4 +1,5 @@
 // Checkpoints and views of their tensors.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
 #include "convert.h"
@@ -27,10 +28,10 @@ void bind_checkpoint(nb::module_& m) {
       .def("__len__", [](const Catalog& c) { return c.tensors.size(); });
   m.def(
       "open_checkpoint",
-      [](const std::string& path) {
+      [](const std::filesystem::path& path) {
         Result<Catalog> catalog = [&] {
           nb::gil_scoped_release release;
-          return open_checkpoint(path);
+          return open_checkpoint(path.string());
         }();
         return take(std::move(catalog), Missing::kFile);
       },

@@ -1,6 +1,7 @@
 // Loads and the arrays they make.
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -119,6 +120,29 @@ nb::object block(const ShardedArray& array, std::size_t device, bool writable) {
   return nb::cast(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(data, {size}, capsule));
 }
 
+// The same block as a tensor of CPU device `device_id` to DLPack's consumers.
+nb::object dlpack(const ShardedArray& array, std::size_t device, int device_id) {
+  static constexpr std::pair<DType, nb::dlpack::dtype> kTypes[] = {
+      {DType::kBool, {6, 8, 1}},          {DType::kInt8, {0, 8, 1}},       {DType::kInt16, {0, 16, 1}},
+      {DType::kInt32, {0, 32, 1}},        {DType::kInt64, {0, 64, 1}},     {DType::kUint8, {1, 8, 1}},
+      {DType::kUint16, {1, 16, 1}},       {DType::kUint32, {1, 32, 1}},    {DType::kUint64, {1, 64, 1}},
+      {DType::kFloat16, {2, 16, 1}},      {DType::kFloat32, {2, 32, 1}},   {DType::kFloat64, {2, 64, 1}},
+      {DType::kBfloat16, {4, 16, 1}},     {DType::kComplex64, {5, 64, 1}}, {DType::kComplex128, {5, 128, 1}},
+      {DType::kFloat8E4m3fn, {10, 8, 1}},
+  };
+  const auto type =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& t) { return t.first == array.dtype(); });
+  if (type == std::end(kTypes)) raise(unimplemented("DLPack has no " + std::string(to_string(array.dtype()))));
+  const auto& buffer = buffer_of(array, device);
+  if (buffer->host_data() == nullptr) raise(unimplemented("the block is not in host memory"));
+  const Box& box = array.box(device);
+  const std::vector<std::size_t> shape(box.extent.begin(), box.extent.end());
+  auto* owner = new std::shared_ptr<const Buffer>(buffer);
+  const nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<std::shared_ptr<const Buffer>*>(p); });
+  return nb::cast(nb::ndarray<nb::array_api>(const_cast<std::byte*>(buffer->host_data()), shape.size(), shape.data(),
+                                             capsule, nullptr, type->second, nb::device::cpu::value, device_id));
+}
+
 nb::object fingerprints_of(const LoadPlan& plan, const Loaded& loaded) {
   nb::dict out;
   for (std::size_t t = 0; t < loaded.fingerprints.size(); ++t) {
@@ -152,7 +176,9 @@ void bind_load(nb::module_& m) {
       .def("block", &block, nb::arg("device"), nb::kw_only(), nb::arg("writable") = false,
            "The device's block as a numpy array of bytes: row-major elements of placement.box(device), 64-byte "
            "aligned. Devices that share a block return the same memory. writable: for an array that nobody else uses. "
-           "Raises IndexError where there is none.");
+           "Raises IndexError where there is none.")
+      .def("dlpack", &dlpack, nb::arg("device"), nb::arg("device_id") = 0,
+           "The device's block for DLPack's from_dlpack(): of the array's dtype and shape, on CPU device `device_id`.");
   m.def(
       "load",
       [](const LoadPlan& plan, std::optional<nb::callable> progress, std::optional<nb::callable> on_array,

@@ -120,6 +120,8 @@ def _axes(sharding):
 
 def _boxes(sharding, shape, devices) -> list[Box | None]:
     """The part of each device, None where it holds none. Raises JAX's ValueError for what does not divide."""
+    if isinstance(sharding, NamedSharding):
+        sharding.check_compatible_aval(tuple(shape))  # a spec that is longer than the rank: below, an IndexError
     of_device = sharding.devices_indices_map(tuple(shape))
     boxes = []
     for device in devices:

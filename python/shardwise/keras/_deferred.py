@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.initializers.constant_initializers import Constant, Identity, Ones, Zeros
 from keras.src.initializers.random_initializers import RandomInitializer
+from keras.src.utils.jax_utils import is_in_jax_tracing_scope
 
 from . import _patches
 
@@ -41,7 +42,7 @@ class Deferred:
 
     def touch(self, variable):
         """Initialises the variable; or, where only shapes are being found out, returns zeros without memory."""
-        if in_stateless_scope() and not _trace_is_clean():
+        if in_stateless_scope() and is_in_jax_tracing_scope():
             return jnp.zeros(variable._shape, target(variable))
         self._initialize(*self._waiting.pop(id(variable)))
         return None
@@ -71,6 +72,3 @@ def can_wait(initializer) -> bool:
         return isinstance(initializer.seed, int)
     return isinstance(initializer, (Constant, Identity, Ones, Zeros))
 
-
-def _trace_is_clean() -> bool:
-    return jax.core.trace_state_clean()
