@@ -18,6 +18,7 @@ void bind_checkpoint(nb::module_& m) {
         return "<TensorInfo '" + t.name + "' " + std::string(to_string(t.dtype)) + " " + to_string(t.shape) + ">";
       });
   nb::class_<Catalog>(m, "Catalog", "What a checkpoint holds and where its bytes lie. Immutable; reads nothing.")
+      .def(nb::init<>(), "An empty one: for plans whose values are all made.")
       .def_ro("format", &Catalog::format,
               "'safetensors', 'safetensors-index', 'keras-h5', 'keras-json', 'keras', 'hdf5'")
       .def_ro("path", &Catalog::path)

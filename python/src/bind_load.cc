@@ -156,6 +156,7 @@ nb::dict statistics_of(const LoadStatistics& s) {
   out["seconds"] = s.seconds;
   out["bytes_wanted"] = s.bytes_wanted;
   out["bytes_read"] = s.bytes_read;
+  out["bytes_generated"] = s.bytes_generated;
   out["bytes_copied"] = s.bytes_copied;
   out["reads"] = s.reads;
   out["read_seconds"] = s.read_seconds;

@@ -5,16 +5,25 @@
 namespace shardwise::python {
 namespace {
 
-// (name, tensor, dtype or None, view or None, placement or None)
-using Variable =
-    std::tuple<std::string, std::string, std::optional<std::string>, std::optional<View>, std::optional<Placement>>;
+// (shape, initializer, "eager", "jit" or None)
+using Made = std::tuple<Shape, Initializer, std::optional<std::string>>;
+// (name, tensor, dtype or None, view or None, placement or None, made or None)
+using Variable = std::tuple<std::string, std::string, std::optional<std::string>, std::optional<View>,
+                            std::optional<Placement>, std::optional<Made>>;
 
 BindOptions bind_options(std::vector<Variable> variables, const std::optional<std::string>& float_dtype,
                          std::optional<nb::callable> select) {
   BindOptions options{.float_dtype = to_dtype(float_dtype)};
-  for (auto& [name, tensor, dtype, view, placement] : variables) {
-    options.variables.push_back(
-        {std::move(name), std::move(tensor), to_dtype(dtype), std::move(view), std::move(placement)});
+  for (auto& [name, tensor, dtype, view, placement, made] : variables) {
+    VariableSpec spec{.name = std::move(name), .tensor = std::move(tensor), .dtype = to_dtype(dtype)};
+    spec.view = std::move(view);
+    spec.placement = std::move(placement);
+    if (made) {
+      auto& [shape, initializer, rounding] = *made;
+      spec.generated = Generated{std::move(shape), std::move(initializer), std::nullopt};
+      if (rounding) spec.generated->rounding = take(parse_rounding(*rounding));
+    }
+    options.variables.push_back(std::move(spec));
   }
   if (select) {
     options.select = [f = std::move(*select)](const std::string& tensor) { return nb::cast<bool>(f(tensor)); };
@@ -62,6 +71,7 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("stored_dtype", [](const PlannedVariable& v) { return to_string(v.stored_dtype); })
       .def_ro("placement", &PlannedVariable::placement)
       .def_ro("view", &PlannedVariable::view)
+      .def_ro("initializer", &PlannedVariable::initializer)
       .def_ro("shard_bytes", &PlannedVariable::shard_bytes);
   nb::class_<LoadPlan>(m, "LoadPlan",
                        "Everything a load will do, before the first byte is read or allocated. str() is the plan for "
@@ -95,7 +105,9 @@ void bind_plan(nb::module_& m) {
       nb::arg("variables") = std::vector<Variable>(), nb::arg("float_dtype") = nb::none(),
       nb::arg("select") = nb::none(), nb::arg("staging") = std::uint64_t{64_MiB}, nb::arg("retain") = true,
       nb::arg("share_replicas") = false, nb::arg("local_devices") = std::vector<std::size_t>(),
-      "bind() and make_plan().\n\nvariables: (name, tensor, dtype or None, View or None, Placement or None); empty = "
+      "bind() and make_plan().\n\nvariables: (name, tensor, dtype or None, View or None, Placement or None, made or "
+      "None), made = "
+      "(shape, Initializer, 'eager' or 'jit' or None = as Keras chooses); empty = "
       "one per stored tensor for which select(name) is true. float_dtype: cast every floating tensor. staging: bytes "
       "of host memory for reads in flight, at least 8 MiB. retain: keep all arrays until the load ends; otherwise each "
       "goes to on_array and is dropped. share_replicas: one block per box. local_devices: those that this process "

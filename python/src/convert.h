@@ -51,5 +51,6 @@ void bind_mesh(nb::module_& m);
 void bind_checkpoint(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_load(nb::module_& m);
+void bind_random(nb::module_& m);
 
 }  // namespace shardwise::python

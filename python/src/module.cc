@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   shardwise::python::bind_errors(m);
   shardwise::python::bind_mesh(m);
   shardwise::python::bind_checkpoint(m);
+  shardwise::python::bind_random(m);
   shardwise::python::bind_plan(m);
   shardwise::python::bind_load(m);
 }

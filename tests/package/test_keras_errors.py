@@ -66,11 +66,8 @@ def ours(model, path, **kwargs):
         lambda: sequential(layers.BatchNormalization(), layers.Dense(32), shape=(16,)),  # other kinds
     ],
 )
-def test_mismatches_as_keras(build, skip_mismatch, file):
-    keras.utils.clear_session(free_memory=False)
-    theirs = build()
-    keras.utils.clear_session(free_memory=False)  # the same names again
-    model = build()
+def test_mismatches_as_keras(build, skip_mismatch, file, distribution):
+    theirs, model = (_with_first_names(build, distribution) for _ in range(2))
     before = values(model)
     for variable, value in zip(theirs.variables, before):
         variable.assign(value)
@@ -82,6 +79,13 @@ def test_mismatches_as_keras(build, skip_mismatch, file):
     else:
         assert found[0][0] is ValueError
         assert_values(model, before)
+
+
+def _with_first_names(build, distribution):
+    """The model with the names that it has in a new process."""
+    keras.utils.clear_session(free_memory=False)
+    keras.distribution.set_distribution(distribution)
+    return build()
 
 
 def test_what_keras_checks_first(file, tmp_path):

@@ -7,5 +7,6 @@
 
 from ._load import load, plan
 from ._options import LoadOptions
+from ._random import bernoulli, bits, normal, randint, truncated_normal, uniform
 
-__all__ = ["LoadOptions", "load", "plan"]
+__all__ = ["LoadOptions", "bernoulli", "bits", "load", "normal", "plan", "randint", "truncated_normal", "uniform"]

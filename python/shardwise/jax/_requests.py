@@ -14,9 +14,10 @@ Box = tuple[tuple[int, ...], tuple[int, ...]]  # origin, extent
 
 @dataclasses.dataclass
 class Request:
-    """An array to be made of a stored tensor seen through `view` (None = as stored).
+    """An array to be made of a stored tensor seen through `view` (None = as stored), or of values that are made.
 
-    dtype: a name; None = as stored. sharding: None = uncommitted, on JAX's default device.
+    dtype: a name; None = as stored. sharding: None = uncommitted, on JAX's default device. made: an initializer and how
+    it rounds ("eager" or "jit"); `tensor` is empty then.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Request:
     dtype: str | None = None
     view: _core.View | None = None
     sharding: Sharding | None = None
+    made: tuple[_core.Initializer, str] | None = None
 
 
 @dataclasses.dataclass
@@ -61,7 +63,8 @@ def make_plan(catalog: _core.Catalog, requests: list[Request], options: LoadOpti
         axes = (label or {}).get(request.name) or _axes(sharding)
         boxes = _boxes(sharding, request.shape, devices)
         placement = _core.place_boxes(request.name, request.shape, boxes, axes)
-        variables.append((request.name, request.tensor, request.dtype, request.view, placement))
+        made = request.made and (request.shape, *request.made)
+        variables.append((request.name, request.tensor, request.dtype, request.view, placement, made))
     keeps = all(d.platform == "cpu" for d in devices)
     load_plan = _core.plan_load(
         catalog,

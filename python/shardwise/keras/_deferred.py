@@ -1,29 +1,39 @@
-"""Variables whose initialisation waits, because a load in the same scope is likely to make it needless."""
+"""Variables whose first values wait, because a load in the same scope is likely to make them needless."""
 
 import jax
 import jax.numpy as jnp
 from keras.src.backend.common.stateless_scope import in_stateless_scope
-from keras.src.initializers.constant_initializers import Constant, Identity, Ones, Zeros
-from keras.src.initializers.random_initializers import RandomInitializer
 from keras.src.utils.jax_utils import is_in_jax_tracing_scope
 
 from . import _patches
+from ._initialize import initialize, request_for, source_of
+from ._report import Report
+from ._settings import Settings
 
 
 class Deferred:
-    """Variables without a value, each with what would initialise it. Thread-compatible."""
+    """Variables without a value, each with what would initialise it. Thread-compatible.
 
-    def __init__(self):
+    Only initializers of Keras wait whose values do not depend on when they are called: constants, and those with a
+    number as their seed. Others may draw from a generator that somebody else draws from too.
+    """
+
+    def __init__(self, settings: Settings, report: Report, *, waits: bool):
+        self._settings = settings
+        self._report = report
+        self._waits = waits
         self._waiting = {}  # id -> (variable, initializer, Keras's function that initialises)
         self._loaded = {}  # the same, of those that a load gave a value
 
-    def add(self, variable, initializer, initialize) -> bool:
-        """Whether the variable waits from now on; False: Keras initialises it now, as ever."""
-        if not can_wait(initializer):
+    def add(self, variable, initializer, initialize_as_keras) -> bool:
+        """Whether the variable is taken care of here; False: Keras initialises it now, as ever."""
+        if source_of(initializer) is None:
             return False
         variable._initialize_layout()
-        variable._value = None
-        self._waiting[id(variable)] = (variable, initializer, initialize)
+        _patches.set_raw_value(variable, None)
+        self._waiting[id(variable)] = (variable, initializer, initialize_as_keras)
+        if not self._waits and not in_stateless_scope():
+            self.touch(variable)
         return True
 
     def holds(self, variable) -> bool:
@@ -43,32 +53,25 @@ class Deferred:
     def touch(self, variable):
         """Initialises the variable; or, where only shapes are being found out, returns zeros without memory."""
         if in_stateless_scope() and is_in_jax_tracing_scope():
-            return jnp.zeros(variable._shape, target(variable))
-        self._initialize(*self._waiting.pop(id(variable)))
+            return jnp.zeros(variable._shape, jax.dtypes.canonicalize_dtype(variable._dtype))
+        self._initialize([self._waiting.pop(id(variable))])
         return None
 
     def initialize_all(self) -> None:
-        while self._waiting:
-            self._initialize(*self._waiting.pop(next(iter(self._waiting))))
+        entries = list(self._waiting.values())
+        self._waiting.clear()
+        self._initialize(entries)
+        self._loaded.clear()
 
-    @staticmethod
-    def _initialize(variable, initializer, initialize):
+    def _initialize(self, entries):
+        variables, requests = [], []
         with _patches.suspended(), jax.ensure_compile_time_eval():
-            initialize(variable, initializer)
-            variable._initializer = None
-
-
-def target(variable):
-    return jax.dtypes.canonicalize_dtype(variable._dtype)
-
-
-def can_wait(initializer) -> bool:
-    """Initializers of Keras whose values do not depend on when they are called: constants, and those with a number as
-    their seed. Others may draw from a generator that somebody else draws from too."""
-    kind = type(initializer)
-    if not kind.__module__.startswith("keras.src.initializers"):
-        return False
-    if isinstance(initializer, RandomInitializer):
-        return isinstance(initializer.seed, int)
-    return isinstance(initializer, (Constant, Identity, Ones, Zeros))
-
+            for variable, initializer, initialize_as_keras in entries:
+                variable._initializer = None
+                request = request_for(variable, initializer)
+                if request is None:
+                    initialize_as_keras(variable, initializer)
+                    continue
+                variables.append(variable)
+                requests.append(request)
+            initialize(variables, requests, self._settings, self._report)

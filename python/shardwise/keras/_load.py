@@ -89,13 +89,14 @@ def sharded(
 
     Args:
         defer: variables with built-in initializers get no value before something asks for it, or a load brings it; what
-            still has none at the end of the scope is initialised there. The values are those that Keras gives.
+            still has none at the end of the scope is initialised there. False: at once. Either way shard by shard, with
+            the values that Keras gives.
     """
     if reason := _versions.stands_aside():
         yield Report(fallback=reason)
         return
     settings = Settings(keep_old, 256 << 20, staging, host_budget, threads, choose(progress))
-    with _opened(Scope(settings, defers=defer)) as scope:
+    with _opened(Scope(settings, waits=defer)) as scope:
         yield scope.report
 
 

@@ -12,6 +12,7 @@ import threading
 
 from keras.src import backend
 from keras.src.backend.common.variables import Variable
+from keras.src.backend.jax import core as jax_core
 from keras.src.saving import saving_lib
 
 _current = contextvars.ContextVar("shardwise_scope", default=None)
@@ -51,6 +52,14 @@ def original(owner, name):
     """Keras's own function, patched or not."""
     function = vars(owner)[name]
     return getattr(function, "shardwise_original", getattr(getattr(function, "fget", None), "shardwise_original", function))
+
+
+def set_raw_value(variable, value) -> None:
+    """Sets what a variable holds, without Keras's distributing it first."""
+    if hasattr(jax_core, "NnxVariable") and isinstance(variable, jax_core.NnxVariable):
+        jax_core._set_raw_value(variable, value)
+    else:
+        variable._value = value
 
 
 def _install():

@@ -6,7 +6,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 from .. import _core
 from ..jax import _handover
 from ..jax._requests import Plan, Request, make_plan
-from . import _errors
+from . import _errors, _patches
 from ._lazy import LazyTensor, can_become
 from ._report import Report, WholeRead
 from ._settings import Settings
@@ -101,7 +101,7 @@ class Recorder:
 
     def _release_load_assign(self, catalog, requests, labels, variables, part):
         for k in part:
-            variables[k]._value = None
+            _patches.set_raw_value(variables[k], None)
             variables[k]._initializer = _no_value(variables[k].path)
         arrays = self._run(catalog, [requests[k] for k in part], labels)
         for k, array in zip(part, arrays):
@@ -142,7 +142,7 @@ class Recorder:
         """Everything as it was before. Returns the variables that had no value then."""
         self._pending.clear()
         for variable, value, initializer in self._old.values():
-            variable._value = value
+            _patches.set_raw_value(variable, value)
             variable._initializer = initializer
         without = [variable for variable, value, _ in self._old.values() if value is None]
         for saveable, attributes in self._attributes.values():
@@ -188,7 +188,7 @@ def read_values(catalog, lazy):
     """The values of a lazy tensor as a numpy array."""
     stored = lazy._tensor.dtype
     direct = lazy._cast is None or _core.can_cast(stored, lazy._cast)
-    variable = ("value", lazy._tensor.name, lazy._cast if direct else None, lazy._view, None)
+    variable = ("value", lazy._tensor.name, lazy._cast if direct else None, lazy._view, None, None)
     mesh = _core.DeviceMesh([1], ["host"], _core.host_devices(1))
     plan = _core.plan_load(catalog, _core.DataParallel(mesh), variables=[variable])
     ((array,), _, _) = _core.load(plan)

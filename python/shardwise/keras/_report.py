@@ -18,6 +18,7 @@ class Report:
     path: str = ""
     format: str = ""
     variables: int = 0  # that got their values shard by shard
+    initialized: int = 0  # variables whose first values were made shard by shard
     bytes_read: int = 0  # from storage
     seconds: float = 0.0  # in loads, without Keras's walk
     staging_peak_bytes: int = 0
@@ -45,6 +46,8 @@ class Report:
             f"{self.path} ({self.format}): {self.variables} variables, {_size(self.bytes_read)} read in "
             f"{self.seconds:.2f} s, staging {_size(self.staging_peak_bytes)}"
         ]
+        if self.initialized:
+            lines.append(f"  initialised shard by shard: {self.initialized} variables")
         for read in self.whole_reads:
             lines.append(f"  read whole on the host: {read.tensor} ({_size(read.nbytes)})")
         lines += [f"  left over in the file: {group}" for group in self.left_over]

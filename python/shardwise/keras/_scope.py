@@ -6,7 +6,7 @@ import pathlib
 import warnings
 
 import numpy as np
-from keras.src.backend.common.stateless_scope import in_stateless_scope
+from keras.src.backend.common.stateless_scope import get_stateless_scope, in_stateless_scope
 from keras.src.backend.common.variables import Variable
 from keras.src.saving import saving_lib
 
@@ -47,12 +47,13 @@ class Reader:
 class Scope:
     """Thread-compatible: belongs to the thread that opened it."""
 
-    def __init__(self, settings: Settings, *, defers: bool = False, dry: bool = False):
+    def __init__(self, settings: Settings, *, waits: bool | None = None, dry: bool = False):
+        """waits: whether first values are made when they are asked for, or at once; None: by Keras. dry: plan only."""
         self.settings = settings
         self.report = Report()
         self.recorder = Recorder(settings, self.report, _patches.original(Variable, "assign"))
         self.recorder.dry = dry
-        self.deferred = _deferred.Deferred() if defers else None
+        self.deferred = None if waits is None else _deferred.Deferred(settings, self.report, waits=waits)
         self.plans = []  # of a dry run
         self._walking = False
         self._readers = []
@@ -69,7 +70,7 @@ class Scope:
         """Called before a variable's value is read: makes sure that it has one. A placeholder inside of traces."""
         if self.recorder.is_pending(variable) and not self.recorder.dry:
             self.commit()
-        if self.deferred is not None and self.deferred.holds(variable):
+        if self.deferred is not None and self.deferred.holds(variable) and not _has_stateless_value(variable):
             return self.deferred.touch(variable)
         return None
 
@@ -183,6 +184,10 @@ class Scope:
             for reader in self._readers:
                 reader.recorder = None
             self.recorder.forget()
+
+
+def _has_stateless_value(variable) -> bool:
+    return in_stateless_scope() and get_stateless_scope().get_current_value(variable) is not None
 
 
 def _path_of(store) -> str:
