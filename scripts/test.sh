@@ -22,6 +22,7 @@ check headers "every header compiles alone"
 check build   "release build without a warning"
 tests unit    "unit tests of the rooms"
 tests python  "comparisons with Python's h5py, safetensors, Keras, numpy"
+tests package "the Python package: pip install, and Keras and JAX against it"
 tests docs    "the examples of README.md and docs/ run and print what they say"
 tests install "install to a prefix, and a project that uses it"
 tests asan    "unit tests under the address and undefined-behaviour sanitizers"
@@ -58,7 +59,20 @@ stage_unit() {
 }
 stage_python() {
   configure_and_build release
-  run_pytest tests --ignore=tests/docs --ignore=tests/install
+  run_pytest tests --ignore=tests/docs --ignore=tests/install --ignore=tests/package
+}
+# Flags as the release preset's: the objects are those that the build stage made. The compiler's name counts for that too.
+install_package() {
+  use_compiler_cache
+  CXX=/usr/bin/c++ CMAKE_CXX_COMPILER_LAUNCHER=${SHARDWISE_COMPILER_LAUNCHER:-} CMAKE_BUILD_PARALLEL_LEVEL="$jobs" \
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
+    --config-settings=cmake.build-type=RelWithDebInfo \
+    --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG" \
+    --config-settings=cmake.define.SHARDWISE_WARNINGS_AS_ERRORS=ON .
+}
+stage_package() {
+  install_package
+  run_pytest tests/package
 }
 stage_docs() {
   configure_and_build release

@@ -41,6 +41,7 @@ struct VariableSpec {
   std::optional<DType> dtype = {};  // nullopt = as stored; of made values BindOptions::float_dtype, else float32
   std::optional<View> view = {};    // nullopt = as stored
   std::optional<Generated> generated = {};  // with a tensor: also the shape that its view must have
+  std::optional<Placement> placement = {};  // nullopt = as the distribution says; of the whole mesh
 };
 
 struct BindOptions {
@@ -97,10 +98,16 @@ enum class Retain : std::uint8_t {
   kDiscard,  // each array is handed over as it completes and dropped: for checking more than fits
 };
 
+enum class Replicas : std::uint8_t {
+  kCopy,   // every device that holds a box has a buffer of its own
+  kShare,  // one buffer per box, which all its devices use: host memory that several of them may read
+};
+
 struct PlanOptions {
   // Host memory for bytes in flight between storage and devices; at least kMinStaging (smaller is refused).
   std::uint64_t staging = 64_MiB;
   Retain retain = Retain::kKeep;
+  Replicas replicas = Replicas::kCopy;
   CoalescePolicy coalesce = {};
   std::vector<std::size_t> local_devices = {};  // devices of the mesh that this process fills; empty = all
 };
@@ -121,7 +128,8 @@ struct PlannedVariable {
   bool reads_whole_tensor = true;  // a fingerprint of the stored tensor comes with the load
 };
 
-// One distinct box of one variable: a destination. `devices` (indices into LoadPlan::devices) all hold a copy.
+// One distinct box of one variable: a destination. `devices` (indices into LoadPlan::devices) all hold a copy; with
+// Replicas::kShare it is the one whose memory the buffer is in.
 struct Shard {
   std::uint32_t variable = 0;
   std::uint32_t box = 0;
@@ -189,7 +197,7 @@ struct PlannedTensor {
 struct DevicePlan {
   DeviceInfo info;
   bool local = true;
-  std::uint64_t bytes = 0;       // of its own shards, with the allocator's rounding
+  std::uint64_t bytes = 0;       // of its own shards, shared ones too, with the allocator's rounding
   std::uint64_t load_bytes = 0;  // most of them that the load keeps at a time (all, unless it discards)
   std::uint64_t peak_bytes =
       0;  // predicted highest use, with the allocator's rounding; includes what was in use before

@@ -118,6 +118,10 @@ ShardedArray Targets::make_array(std::uint32_t variable) const {
     const Shard& shard = plan_.shards[index];
     for (std::size_t r = 0; r < shard.devices.size(); ++r)
       by_device[shard.devices[r]] = buffers_[first_buffer_[index] + r];
+    if (plan_.options.replicas == Replicas::kCopy || shard.devices.empty()) continue;
+    for (std::size_t d = 0; d < by_device.size(); ++d) {
+      if (plan_.devices[d].local && v.placement.device_box[d] == b) by_device[d] = buffers_[first_buffer_[index]];
+    }
   }
   return ShardedArray(v.name, v.dtype, v.placement, std::move(by_device));
 }

@@ -1,5 +1,7 @@
 #include "shardwise/placement.h"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -158,6 +160,44 @@ Result<Placement> place(const std::string& path, const Shape& shape, const Tenso
   for (const Split& split : splitter.splits()) out.shard_shape[split.dimension] /= split.parts;
   fill_boxes(splitter.splits(), mesh, out);
   return out;
+}
+
+Result<Placement> place_boxes(const std::string& path, const Shape& shape,
+                              const std::vector<std::optional<Box>>& device_boxes, TensorLayout layout) {
+  if (const auto elements = element_count(shape); !elements.ok()) {
+    return elements.status().with_context(format("Variable '{}'", printable(path)));
+  }
+  Placement out;
+  out.shape = shape;
+  out.layout = std::move(layout);
+  out.layout.axes.resize(std::max(out.layout.axes.size(), shape.size()));
+  std::map<std::vector<std::int64_t>, std::uint32_t> seen;  // by origin: extents are equal
+  for (std::size_t device = 0; device < device_boxes.size(); ++device) {
+    const std::optional<Box>& box = device_boxes[device];
+    if (!box) {
+      out.device_box.push_back(Placement::kNoBox);
+      continue;
+    }
+    if (!fits(*box, shape)) {
+      return invalid_argument("Variable '{}' of shape {}: device {} cannot hold {}", printable(path), to_string(shape),
+                              device, to_string(*box));
+    }
+    if (out.boxes.empty()) out.shard_shape = box->extent;
+    if (box->extent != out.shard_shape) {
+      return invalid_argument("Variable '{}' of shape {}: device {} would hold {} elements and others {}",
+                              printable(path), to_string(shape), device, to_string(box->extent),
+                              to_string(out.shard_shape));
+    }
+    const auto [at, is_new] = seen.emplace(box->origin, static_cast<std::uint32_t>(out.boxes.size()));
+    if (is_new) out.boxes.push_back(*box);
+    out.device_box.push_back(at->second);
+  }
+  if (out.boxes.empty()) return invalid_argument("Variable '{}': no device holds a part of it", printable(path));
+  return out;
+}
+
+std::size_t Placement::replicas() const {
+  return static_cast<std::size_t>(std::count(device_box.begin(), device_box.end(), 0u));
 }
 
 std::string to_string(const Placement& placement) {

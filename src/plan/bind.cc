@@ -26,7 +26,7 @@ class Binder {
       for (std::size_t t = 0; t < catalog_.tensors.size(); ++t) {
         const TensorInfo& tensor = catalog_.tensors[t];
         if (options_.select && !options_.select(tensor.name)) continue;
-        add(tensor.name, t, std::nullopt, View::of(tensor.shape));
+        add({.name = tensor.name, .tensor = tensor.name}, t, View::of(tensor.shape));
       }
     } else {
       add_listed();
@@ -63,7 +63,7 @@ class Binder {
                        to_string(variable.generated->shape), tensor.name, to_string(view.shape())));
         continue;
       }
-      add(variable.name, at->second, variable.dtype, std::move(view));
+      add(variable, at->second, std::move(view));
     }
   }
 
@@ -74,10 +74,12 @@ class Binder {
     if (fine.ok()) fine = check(generated.initializer, generated.shape, dtype);
     if (!fine.ok()) return problem(format("variable '{}': {}", variable.name, fine.message()));
     if (!generated.rounding) generated.rounding = keras_rounding(generated.shape, distribution_.mesh().size());
-    place_variable({variable.name, dtype, 0, View::of(generated.shape), {}, std::move(generated)});
+    place_variable({variable.name, dtype, 0, View::of(generated.shape), {}, std::move(generated)}, variable.placement);
   }
 
-  void add(const std::string& name, std::size_t index, std::optional<DType> dtype, View view) {
+  void add(const VariableSpec& variable, std::size_t index, View view) {
+    const std::string& name = variable.name;
+    std::optional<DType> dtype = variable.dtype;
     const TensorInfo& tensor = catalog_.tensors[index];
     used_[index] = true;
     if (!dtype && options_.float_dtype && kind(tensor.dtype) == DTypeKind::kFloat && bit_width(tensor.dtype) >= 16) {
@@ -88,10 +90,11 @@ class Binder {
       problem(format("variable '{}': {} cannot be converted to {}", name, to_string(tensor.dtype), to_string(target)));
       return;
     }
-    place_variable({name, target, index, std::move(view), {}, std::nullopt});
+    place_variable({name, target, index, std::move(view), {}, std::nullopt}, variable.placement);
   }
 
-  void place_variable(Binding binding) {
+  void place_variable(Binding binding, const std::optional<Placement>& given) {
+    if (given) return place_as_given(std::move(binding), *given);
     const Shape& shape = binding.view.shape();
     const auto choice = distribution_.variable_layout(binding.name, shape, binding.dtype);
     if (!choice.ok()) return problem(choice.status().message());
@@ -100,6 +103,23 @@ class Binder {
     if (!placement.ok()) return problem(placement.status().message());
     for (std::string& note : placement->notes) out_.notes.push_back(note);
     binding.placement = std::move(placement).value();
+    out_.bindings.push_back(std::move(binding));
+  }
+
+  void place_as_given(Binding binding, const Placement& placement) {
+    const std::string& name = binding.name;
+    if (placement.shape != binding.view.shape()) {
+      return problem(format("variable '{}': its placement is of shape {}, but its values have shape {}", name,
+                            to_string(placement.shape), to_string(binding.view.shape())));
+    }
+    if (placement.device_box.size() != distribution_.mesh().size()) {
+      return problem(format("variable '{}': its placement is for {} devices, the mesh has {}", name,
+                            placement.device_box.size(), distribution_.mesh().size()));
+    }
+    if (auto bytes = byte_count(placement.shard_shape, binding.dtype); !bytes.ok()) {
+      return problem(format("variable '{}': {}", name, bytes.status().message()));
+    }
+    binding.placement = placement;
     out_.bindings.push_back(std::move(binding));
   }
 

@@ -39,8 +39,9 @@ std::vector<Life> lives(const LoadPlan& plan) {
 }
 
 std::uint64_t bytes_on(const LoadPlan& plan, const PlannedVariable& variable, std::size_t device) {
-  if (!plan.devices[device].local) return 0;
-  const Shard& shard = plan.shards[variable.first_shard + variable.placement.device_box[device]];
+  const std::uint32_t box = variable.placement.device_box[device];
+  if (!plan.devices[device].local || box == Placement::kNoBox) return 0;
+  const Shard& shard = plan.shards[variable.first_shard + box];
   return allocated_bytes(plan.devices[device].info, shard.bytes);
 }
 

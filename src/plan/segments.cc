@@ -75,8 +75,10 @@ class SegmentMaker {
       plan_.shards.push_back({index, b, binding.placement.boxes[b].elements() * bits / 8, {}});
     }
     for (std::uint32_t d = 0; d < binding.placement.device_box.size(); ++d) {
-      if (!plan_.devices[d].local) continue;
-      plan_.shards[variable.first_shard + binding.placement.device_box[d]].devices.push_back(d);
+      const std::uint32_t box = binding.placement.device_box[d];
+      if (!plan_.devices[d].local || box == Placement::kNoBox) continue;
+      auto& devices = plan_.shards[variable.first_shard + box].devices;
+      if (devices.empty() || plan_.options.replicas == Replicas::kCopy) devices.push_back(d);
     }
     variable.shard_bytes = plan_.shards[variable.first_shard].bytes;
     plan_.variables.push_back(std::move(variable));

@@ -1,0 +1,164 @@
+"""What of Keras is replaced while a scope of shardwise is open, and how it comes back.
+
+Each patch hands over to the scope of the calling thread (and asyncio task), if that has one, and otherwise to Keras's own
+function: other threads notice nothing. Patches are counted, so that nested and concurrent scopes share them; the last
+one to close puts everything back.
+"""
+
+import contextlib
+import contextvars
+import functools
+import threading
+
+from keras.src import backend
+from keras.src.backend.common.variables import Variable
+from keras.src.backend.jax import core as jax_core
+from keras.src.saving import saving_lib
+
+_current = contextvars.ContextVar("shardwise_scope", default=None)
+_lock = threading.Lock()
+_open = 0
+_undo = []
+
+
+def current():
+    """The innermost open scope of this thread, or None."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def installed(scope):
+    """Keras's functions go to `scope` in this thread until the end of the with-block."""
+    _install()
+    token = _current.set(scope)
+    try:
+        yield scope
+    finally:
+        _current.reset(token)
+        _uninstall()
+
+
+@contextlib.contextmanager
+def suspended():
+    """Keras's own behaviour in this thread."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def original(owner, name):
+    """Keras's own function, patched or not."""
+    function = vars(owner)[name]
+    return getattr(function, "shardwise_original", getattr(getattr(function, "fget", None), "shardwise_original", function))
+
+
+def set_raw_value(variable, value) -> None:
+    """Sets what a variable holds, without Keras's distributing it first."""
+    if hasattr(jax_core, "NnxVariable") and isinstance(variable, jax_core.NnxVariable):
+        jax_core._set_raw_value(variable, value)
+    else:
+        variable._value = value
+
+
+def _install():
+    global _open
+    with _lock:
+        if _open == 0:
+            for owner, name, make in _patches():
+                own = vars(owner)[name]
+                setattr(owner, name, make(own))
+                _undo.append((owner, name, own))
+        _open += 1
+
+
+def _uninstall():
+    global _open
+    with _lock:
+        _open -= 1
+        if _open == 0:
+            while _undo:
+                setattr(*_undo.pop())
+
+
+def _patches():
+    """(owner, name, function that makes the replacement of what is there)."""
+    classes = [c for c in backend.Variable.__mro__ if c is Variable or c.__module__.startswith("keras.src.backend.jax")]
+    yield Variable, "assign", _assign
+    for cls in classes:
+        if "value" in vars(cls):
+            yield cls, "value", _value
+        if cls is not Variable and "_initialize_with_initializer" in vars(cls):
+            yield cls, "_initialize_with_initializer", _initialize
+    yield saving_lib, "_load_state", _load_state
+    yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
+    yield saving_lib.H5IOStore, "_get_h5_file", _get_h5_file
+
+
+def _assign(own):
+    @functools.wraps(own)
+    def assign(self, value):
+        scope = current()
+        return own(self, value) if scope is None else scope.assign(self, value)
+
+    assign.shardwise_original = own
+    return assign
+
+
+def _value(own):
+    def value(self):
+        scope = current()
+        if scope is not None:
+            placeholder = scope.before_value(self)
+            if placeholder is not None:
+                return self._maybe_autocast(placeholder)
+        return own.fget(self)
+
+    value.shardwise_original = own
+    return property(value, own.fset, own.fdel, own.__doc__)
+
+
+def _initialize(own):
+    @functools.wraps(own)
+    def _initialize_with_initializer(self, initializer):
+        scope = current()
+        if scope is None or not scope.defer(self, initializer, own):
+            own(self, initializer)
+
+    _initialize_with_initializer.shardwise_original = own
+    return _initialize_with_initializer
+
+
+def _load_state(own):
+    @functools.wraps(own)
+    def _load_state(saveable, weights_store, *args, **kwargs):
+        scope = current()
+        if scope is None:
+            return own(saveable, weights_store, *args, **kwargs)
+        return scope.load_state(own, saveable, weights_store, args, kwargs)
+
+    _load_state.shardwise_original = own
+    return _load_state
+
+
+def _is_memory_sufficient(own):
+    @functools.wraps(own)
+    def is_memory_sufficient(model):
+        # An error here sends load_model to the one of its three ways that copies nothing: the store on the archive.
+        if current() is not None:
+            raise NotImplementedError("shardwise reads the weights out of the archive by range")
+        return own(model)
+
+    return is_memory_sufficient
+
+
+def _get_h5_file(own):
+    @functools.wraps(own)
+    def _get_h5_file(self, path_or_io, mode=None):
+        scope = current()
+        if scope is None or (mode or self.mode) != "r":
+            return own(self, path_or_io, mode=mode)
+        return scope.defer_open(self, path_or_io, functools.partial(own, self, path_or_io, mode=mode))
+
+    return _get_h5_file
