@@ -18,10 +18,49 @@ using V32 = hn::Vec<D32>;
 // So many vectors go through the rounds together: one round of one vector waits for the round before.
 constexpr std::size_t kTogether = 4;
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#define SHARDWISE_ROTATES_BYTES_ 1
+#else
+#define SHARDWISE_ROTATES_BYTES_ 0
+#endif
+
+// By whole bytes is one shuffle where a rotation is three instructions.
+template <int kRotation>
+HWY_INLINE V32 rotate_left(V32 v) {
+#if SHARDWISE_ROTATES_BYTES_
+  if constexpr (kRotation % 8 == 0) {
+    constexpr int kBytes = kRotation / 8;
+    alignas(16) static constexpr std::uint8_t kFrom[16] = {
+        (4 - kBytes) % 4,      (5 - kBytes) % 4,      (6 - kBytes) % 4,      (7 - kBytes) % 4,
+        4 + (4 - kBytes) % 4,  4 + (5 - kBytes) % 4,  4 + (6 - kBytes) % 4,  4 + (7 - kBytes) % 4,
+        8 + (4 - kBytes) % 4,  8 + (5 - kBytes) % 4,  8 + (6 - kBytes) % 4,  8 + (7 - kBytes) % 4,
+        12 + (4 - kBytes) % 4, 12 + (5 - kBytes) % 4, 12 + (6 - kBytes) % 4, 12 + (7 - kBytes) % 4};
+    const hn::Repartition<std::uint8_t, D32> d8;
+    return hn::BitCast(D32(), hn::TableLookupBytes(hn::BitCast(d8, v), hn::LoadDup128(d8, kFrom)));
+  }
+#endif
+  return hn::RotateRight<32 - kRotation>(v);
+}
+#undef SHARDWISE_ROTATES_BYTES_
+
+// Written out, since a loop over vectors would keep them in memory.
 template <int kRotation>
 HWY_INLINE void one_round(V32 (&a)[kTogether], V32 (&b)[kTogether]) {
-  for (std::size_t i = 0; i < kTogether; ++i) a[i] = hn::Add(a[i], b[i]);
-  for (std::size_t i = 0; i < kTogether; ++i) b[i] = hn::Xor(hn::RotateRight<32 - kRotation>(b[i]), a[i]);
+  a[0] = hn::Add(a[0], b[0]);
+  a[1] = hn::Add(a[1], b[1]);
+  a[2] = hn::Add(a[2], b[2]);
+  a[3] = hn::Add(a[3], b[3]);
+  b[0] = hn::Xor(rotate_left<kRotation>(b[0]), a[0]);
+  b[1] = hn::Xor(rotate_left<kRotation>(b[1]), a[1]);
+  b[2] = hn::Xor(rotate_left<kRotation>(b[2]), a[2]);
+  b[3] = hn::Xor(rotate_left<kRotation>(b[3]), a[3]);
+}
+
+HWY_INLINE void add_to_each(V32 (&v)[kTogether], V32 subkey) {
+  v[0] = hn::Add(v[0], subkey);
+  v[1] = hn::Add(v[1], subkey);
+  v[2] = hn::Add(v[2], subkey);
+  v[3] = hn::Add(v[3], subkey);
 }
 
 template <std::uint32_t kGroup>
@@ -31,24 +70,28 @@ HWY_INLINE void one_group(const V32 (&subkeys)[3], V32 (&a)[kTogether], V32 (&b)
   one_round<kRotations[1]>(a, b);
   one_round<kRotations[2]>(a, b);
   one_round<kRotations[3]>(a, b);
-  const V32 subkey = hn::Add(subkeys[(kGroup + 2) % 3], hn::Set(D32(), kGroup + 1));
-  for (std::size_t i = 0; i < kTogether; ++i) {
-    a[i] = hn::Add(a[i], subkeys[(kGroup + 1) % 3]);
-    b[i] = hn::Add(b[i], subkey);
-  }
+  add_to_each(a, subkeys[(kGroup + 1) % 3]);
+  add_to_each(b, hn::Add(subkeys[(kGroup + 2) % 3], hn::Set(D32(), kGroup + 1)));
 }
 
 // From high and low words of the counters in a and b.
 HWY_INLINE void blocks(const V32 (&subkeys)[3], V32 (&a)[kTogether], V32 (&b)[kTogether]) {
-  for (std::size_t i = 0; i < kTogether; ++i) {
-    a[i] = hn::Add(a[i], subkeys[0]);
-    b[i] = hn::Add(b[i], subkeys[1]);
-  }
+  add_to_each(a, subkeys[0]);
+  add_to_each(b, subkeys[1]);
   one_group<0>(subkeys, a, b);
   one_group<1>(subkeys, a, b);
   one_group<2>(subkeys, a, b);
   one_group<3>(subkeys, a, b);
   one_group<4>(subkeys, a, b);
+}
+
+HWY_INLINE void load_each(const std::uint32_t* from, V32 (&v)[kTogether]) {
+  const D32 d;
+  const std::size_t lanes = hn::Lanes(d);
+  v[0] = hn::LoadU(d, from);
+  v[1] = hn::LoadU(d, from + lanes);
+  v[2] = hn::LoadU(d, from + 2 * lanes);
+  v[3] = hn::LoadU(d, from + 3 * lanes);
 }
 
 // Calls store(i, a, b) with the words of the elements from the i-th. The counters' low words must not wrap on the way.
@@ -58,22 +101,26 @@ HWY_INLINE void for_each_vector(RandomKey key, const Counters& counters, std::si
   const std::size_t lanes = hn::Lanes(d);
   const auto words = threefry_subkeys(key);
   const V32 subkeys[3] = {hn::Set(d, words[0]), hn::Set(d, words[1]), hn::Set(d, words[2])};
+  const V32 step = hn::Set(d, static_cast<std::uint32_t>(lanes));
   const V32 high = hn::Set(d, static_cast<std::uint32_t>(counters.first >> 32));
   for (std::size_t done = 0; done < count; done += kTogether * lanes) {
     V32 a[kTogether];
     V32 b[kTogether];
-    for (std::size_t i = 0; i < kTogether; ++i) {
-      const std::size_t at = done + i * lanes;
-      if (counters.high != nullptr) {
-        a[i] = hn::LoadU(d, counters.high + at);
-        b[i] = hn::LoadU(d, counters.low + at);
-      } else {
-        a[i] = high;
-        b[i] = hn::Iota(d, static_cast<std::uint32_t>(counters.first + at));
-      }
+    if (counters.high != nullptr) {
+      load_each(counters.high + done, a);
+      load_each(counters.low + done, b);
+    } else {
+      a[0] = a[1] = a[2] = a[3] = high;
+      b[0] = hn::Iota(d, static_cast<std::uint32_t>(counters.first + done));
+      b[1] = hn::Add(b[0], step);
+      b[2] = hn::Add(b[1], step);
+      b[3] = hn::Add(b[2], step);
     }
     blocks(subkeys, a, b);
-    for (std::size_t i = 0; i < kTogether; ++i) store(done + i * lanes, a[i], b[i]);
+    store(done, a[0], b[0]);
+    store(done + lanes, a[1], b[1]);
+    store(done + 2 * lanes, a[2], b[2]);
+    store(done + 3 * lanes, a[3], b[3]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <utility>
 
 #include "random/fused-inl.h"
 
@@ -20,11 +21,15 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V set(float x) { return hn::Set(D(), x); }
 
+template <std::size_t kCount, std::size_t... kStep>
+HWY_INLINE V horner_steps(const std::array<float, kCount>& coefficients, V x, std::index_sequence<kStep...> /*steps*/) {
+  V sum = set(coefficients[0]);
+  ((sum = fused(D(), sum, x, set(coefficients[kStep + 1]))), ...);
+  return sum;
+}
 template <std::size_t kCount>
 HWY_INLINE V horner(const std::array<float, kCount>& coefficients, V x) {
-  V sum = set(coefficients[0]);
-  for (std::size_t i = 1; i < kCount; ++i) sum = fused(D(), sum, x, set(coefficients[i]));
-  return sum;
+  return horner_steps(coefficients, x, std::make_index_sequence<kCount - 1>());
 }
 
 // special::log_f32 for normal x.

@@ -27,10 +27,20 @@ bool folds(Rounding rounding) {
   return rounding == Rounding::kJit && !std::is_same_v<A, arithmetic::Bfloat16>;
 }
 
+// A constant of a compiled program becomes float16 in one step, an argument in two.
+template <typename A>
+typename A::Value scale_of(double x, Rounding rounding) {
+  if constexpr (std::is_same_v<A, arithmetic::Float16>) {
+    using namespace float_bits;
+    if (rounding == Rounding::kJit) return A::value(convert<F64, F16>(std::bit_cast<std::uint64_t>(x)));
+  }
+  return A::from_double(x);
+}
+
 template <typename A>
 void set_tail(Recipe<A>& recipe, double mean, double stddev, Rounding rounding) {
-  recipe.stddev = A::from_double(stddev);
-  recipe.mean = A::from_double(mean);
+  recipe.stddev = scale_of<A>(stddev, rounding);
+  recipe.mean = scale_of<A>(mean, rounding);
   if (stddev == 1 && mean == 0) return;
   recipe.tail = folds<A>(rounding) ? Tail::kFused : Tail::kSeparate;
 }

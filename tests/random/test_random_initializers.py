@@ -5,7 +5,7 @@ import keras
 import numpy as np
 import pytest
 import scipy.signal
-from conftest import DTYPES, Refused, same_bits
+from random_support import DTYPES, Refused, same_bits
 
 SHAPE = (1031, 1021)
 CONV = (3, 5, 67, 1051)
@@ -18,8 +18,9 @@ DRAWN = [
     ("LecunNormal", {}),
 ] + [
     ("VarianceScaling", {"scale": scale, "mode": mode, "distribution": distribution})
-    for scale, mode in ((1.0, "fan_in"), (0.37, "fan_out"), (2.0, "fan_avg"))
-    for distribution in ("truncated_normal", "untruncated_normal", "uniform")
+    for scale, mode, distribution in (
+        (1.0, "fan_in", "untruncated_normal"), (0.37, "fan_out", "truncated_normal"), (2.0, "fan_avg", "uniform"),
+        (0.5, "fan_avg", "untruncated_normal"), (3.0, "fan_out", "uniform"))
 ]
 
 

@@ -6,7 +6,7 @@ import jax
 import keras
 import numpy as np
 import pytest
-from conftest import Refused, same_bits
+from random_support import Refused, same_bits
 from jax.extend.random import threefry_2x32
 
 KEYS = [(0, 0), (42, 0), (0, 1701), (0xDEADBEEF, 0xFFFFFFFF)]

@@ -5,7 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
-from conftest import DTYPES, same_bits
+from random_support import DTYPES, same_bits
 
 COUNT = 2**20 + 3  # odd: the last vector is not full
 LIMITS = [(0.0, 1.0), (-0.05, 0.05), (-0.3, 0.7), (2.0, 3.0), (0.1, 0.33)]
@@ -71,7 +71,7 @@ def test_normal(driver, dtype, rounding):
 @pytest.mark.parametrize("rounding", ["eager", "jit"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_truncated_normal(driver, dtype, rounding):
-    cases = [(mean, stddev, -2.0, 2.0) for mean, stddev in SCALES]
+    cases = [(mean, stddev, -2.0, 2.0) for mean, stddev in SCALES + [(0.0, scale) for scale in ROUNDED_TWICE]]
     cases += [(0.0, 1.0, *limits) for limits in [(-1.0, 3.0), (0.5, 0.6), (-100.0, 100.0), (3.0, 4.0), (-0.1, 0.1)]]
     for mean, stddev, lower, upper in cases:
         ours = driver.values(distribution="truncated_normal", key=(42, 0), shape=(COUNT,), dtype=dtype,
