@@ -38,6 +38,8 @@ def source_of(initializer) -> _core.Initializer | None:
     if type(initializer) not in _CLASSES:
         return None
     config = dict(initializer.get_config())
+    if isinstance(initializer, initializers.Identity):
+        config["gain"] = initializer.gain  # Keras 3.15 leaves it out
     if isinstance(initializer, RandomInitializer):
         if not isinstance(initializer.seed, int):
             return None
