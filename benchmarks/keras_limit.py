@@ -78,7 +78,8 @@ def main():
         return child(*options.child, options.mib, *options.group)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/m.weights.h5"
-        code = "import sys, keras_models as k; k.distribute(); k.build('embedding', int(sys.argv[1])).save_weights(sys.argv[2])"
+        code = "import sys, keras_models as k; k.distribute(); k.build('embedding', int(sys.argv[1])).save_weights("
+        code += "sys.argv[2])"
         here = pathlib.Path(__file__).parent
         subprocess.run([sys.executable, "-c", code, str(options.mib), path], check=True, cwd=here)
         theirs, ours = run("keras", path, options.mib), run("shardwise", path, options.mib)

@@ -35,7 +35,8 @@ def by_turns(rounds, theirs, ours):
 
 
 def tell(kind, what, seconds):
-    print(f"{kind:<10} {what:<12} Keras {seconds[0]:7.2f} s   shardwise {seconds[1]:7.2f} s   {seconds[0] / seconds[1]:5.1f} x")
+    theirs, ours = seconds
+    print(f"{kind:<10} {what:<12} Keras {theirs:7.2f} s   shardwise {ours:7.2f} s   {theirs / ours:5.1f} x")
 
 
 def load(model, path, with_keras):

@@ -29,7 +29,7 @@ def build(kind, mib, initializer="zeros"):
     rows = mib * 256 if kind == "embedding" else mib * 64
     x = layers.Embedding(rows, width, embeddings_initializer=initializer, name="words")(inputs)
     for k in range(0 if kind == "embedding" else mib * 3 // 4 // 48):
-        make = lambda units, name: layers.Dense(units, use_bias=False, kernel_initializer=initializer, name=f"b{k}_{name}")
-        hidden = make(4096, "up")(x) * make(4096, "gate")(x)
-        x = layers.LayerNormalization(name=f"b{k}_norm")(make(width, "down")(hidden))
+        dense = {"use_bias": False, "kernel_initializer": initializer}
+        hidden = layers.Dense(4096, name=f"b{k}_up", **dense)(x) * layers.Dense(4096, name=f"b{k}_gate", **dense)(x)
+        x = layers.LayerNormalization(name=f"b{k}_norm")(layers.Dense(width, name=f"b{k}_down", **dense)(hidden))
     return keras.Model(inputs, layers.LayerNormalization(name="norm")(x))

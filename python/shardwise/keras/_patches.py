@@ -1,8 +1,8 @@
 """What of Keras is replaced while a scope of shardwise is open, and how it comes back.
 
-Each patch hands over to the scope of the calling thread (and asyncio task), if that has one, and otherwise to Keras's own
-function: other threads notice nothing. Patches are counted, so that nested and concurrent scopes share them; the last
-one to close puts everything back.
+Each patch hands over to the scope of the calling thread (and asyncio task), if that has one, and otherwise to Keras's
+own function: other threads notice nothing. Patches are counted, so that nested and concurrent scopes share them; the
+last one to close puts everything back.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ def suspended():
 def original(owner, name):
     """Keras's own function, patched or not."""
     function = vars(owner)[name]
-    return getattr(function, "shardwise_original", getattr(getattr(function, "fget", None), "shardwise_original", function))
+    return getattr(function, "shardwise_original", function)
 
 
 def set_raw_value(variable, value) -> None:
