@@ -8,6 +8,7 @@ last one to close puts everything back.
 import contextlib
 import contextvars
 import functools
+import importlib.util
 import threading
 
 from keras.src import backend
@@ -94,6 +95,8 @@ def _patches():
     yield saving_lib, "_load_state", _load_state
     yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
     yield saving_lib.H5IOStore, "_get_h5_file", _get_h5_file
+    if importlib.util.find_spec("safetensors") is not None:
+        yield importlib.import_module("safetensors"), "safe_open", _safe_open
 
 
 def _assign(own):
@@ -151,6 +154,17 @@ def _is_memory_sufficient(own):
         return own(model)
 
     return is_memory_sufficient
+
+
+def _safe_open(own):
+    @functools.wraps(own, updated=())
+    def safe_open(filename, framework="pt", *args, **kwargs):
+        scope = current()
+        if scope is None or framework not in ("np", "numpy"):
+            return own(filename, framework, *args, **kwargs)
+        return scope.safe_open(filename)
+
+    return safe_open
 
 
 def _get_h5_file(own):
