@@ -9,6 +9,7 @@ import contextlib
 import contextvars
 import functools
 import importlib.util
+import sys
 import threading
 
 from keras.src import backend
@@ -92,11 +93,27 @@ def _patches():
             yield cls, "value", _value
         if cls is not Variable and "_initialize_with_initializer" in vars(cls):
             yield cls, "_initialize_with_initializer", _initialize
+    if hasattr(jax_core, "NnxVariable"):
+        yield jax_core, "jnp", _WithoutDummies
     yield saving_lib, "_load_state", _load_state
     yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
     yield saving_lib.H5IOStore, "_get_h5_file", _get_h5_file
     if importlib.util.find_spec("safetensors") is not None:
         yield importlib.import_module("safetensors"), "safe_open", _safe_open
+
+
+class _WithoutDummies:
+    """jax.numpy for Keras's NNX variables, which begin with zeros of their full size on device 0: of no size here."""
+
+    def __init__(self, own):
+        self._own = own
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def zeros(self, shape, dtype=None, **kwargs):
+        is_dummy = sys._getframe(1).f_code is jax_core.NnxVariable.__init__.__code__ and current() is not None
+        return self._own.zeros(() if is_dummy else shape, dtype, **kwargs)
 
 
 def _assign(own):
