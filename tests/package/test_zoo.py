@@ -22,7 +22,8 @@ def state(model):
     for variable in variables:
         value = variable.value
         assert value is variable._value
-        out.append((variable.path.split("/")[-1], str(value.dtype), value.shape, value.sharding, value.committed, np.asarray(value).tobytes()))
+        kind = (variable.path.split("/")[-1], str(value.dtype), value.shape, value.sharding, value.committed)
+        out.append((*kind, np.asarray(value).tobytes()))
     return sorted(out, key=lambda v: (v[0], v[2], v[5]))  # load_model makes variables in another order than layers do
 
 

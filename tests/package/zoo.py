@@ -1,4 +1,4 @@
-"""Models of every kind of layer that stores weights, as functions that build them; `wide` in a name: its kernel is cut."""
+"""Models of every kind of layer that stores weights, as functions; `wide` in a layer's name: its kernel is cut."""
 
 import keras
 import numpy as np

@@ -1,10 +1,9 @@
 import os
 import pathlib
 
-import jax
-import pytest
+from random_support import ROOT, Driver, jax  # jax from there, where it is told how to start
 
-from random_support import Driver, ROOT
+import pytest
 
 
 @pytest.fixture(scope="session")

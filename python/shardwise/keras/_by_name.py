@@ -1,4 +1,4 @@
-"""Loading of safetensors: into the variables of the same names, or by Keras's walk when they were made from its files."""
+"""Loading of safetensors: into the variables of the same names, or by Keras's walk when the names are its files'."""
 
 import os
 import warnings

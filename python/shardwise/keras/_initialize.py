@@ -12,8 +12,8 @@ from ._recorder import sharding_of, target_dtype
 from ._settings import Settings
 
 _NATIVE = (
-    "Zeros Ones Constant Identity RandomNormal RandomUniform TruncatedNormal VarianceScaling GlorotUniform GlorotNormal "
-    "HeUniform HeNormal LecunUniform LecunNormal"
+    "Zeros Ones Constant Identity RandomNormal RandomUniform TruncatedNormal VarianceScaling GlorotUniform "
+    "GlorotNormal HeUniform HeNormal LecunUniform LecunNormal"
 ).split()  # Orthogonal needs the whole tensor, and its bits are those of the LAPACK that Keras finds
 _CLASSES = {getattr(initializers, name) for name in _NATIVE}
 
@@ -38,6 +38,8 @@ def source_of(initializer) -> _core.Initializer | None:
     if type(initializer) not in _CLASSES:
         return None
     config = dict(initializer.get_config())
+    if isinstance(initializer, initializers.Identity):
+        config["gain"] = initializer.gain  # Keras 3.15 leaves it out
     if isinstance(initializer, RandomInitializer):
         if not isinstance(initializer.seed, int):
             return None

@@ -82,8 +82,8 @@ def sharded(
     progress: str | bool | Callable[[int, int, int, int], object] = "auto",
     defer: bool = True,
 ) -> Iterator[Report]:
-    """Inside, Keras loads and initialises straight into shards: model.load_weights, keras.saving.load_model, keras-hub's
-    from_preset. In this thread only; nothing of Keras stays patched afterwards.
+    """Inside, Keras loads and initialises straight into shards: model.load_weights, keras.saving.load_model,
+    keras-hub's from_preset. In this thread only; nothing of Keras stays patched afterwards.
 
     Yields the report of what is loaded. Arguments as load_weights.
 

@@ -1,13 +1,15 @@
 """What of Keras is replaced while a scope of shardwise is open, and how it comes back.
 
-Each patch hands over to the scope of the calling thread (and asyncio task), if that has one, and otherwise to Keras's own
-function: other threads notice nothing. Patches are counted, so that nested and concurrent scopes share them; the last
-one to close puts everything back.
+Each patch hands over to the scope of the calling thread (and asyncio task), if that has one, and otherwise to Keras's
+own function: other threads notice nothing. Patches are counted, so that nested and concurrent scopes share them; the
+last one to close puts everything back.
 """
 
 import contextlib
 import contextvars
 import functools
+import importlib.util
+import sys
 import threading
 
 from keras.src import backend
@@ -51,7 +53,7 @@ def suspended():
 def original(owner, name):
     """Keras's own function, patched or not."""
     function = vars(owner)[name]
-    return getattr(function, "shardwise_original", getattr(getattr(function, "fget", None), "shardwise_original", function))
+    return getattr(function, "shardwise_original", function)
 
 
 def set_raw_value(variable, value) -> None:
@@ -91,9 +93,27 @@ def _patches():
             yield cls, "value", _value
         if cls is not Variable and "_initialize_with_initializer" in vars(cls):
             yield cls, "_initialize_with_initializer", _initialize
+    if hasattr(jax_core, "NnxVariable"):
+        yield jax_core, "jnp", _WithoutDummies
     yield saving_lib, "_load_state", _load_state
     yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
     yield saving_lib.H5IOStore, "_get_h5_file", _get_h5_file
+    if importlib.util.find_spec("safetensors") is not None:
+        yield importlib.import_module("safetensors"), "safe_open", _safe_open
+
+
+class _WithoutDummies:
+    """jax.numpy for Keras's NNX variables, which begin with zeros of their full size on device 0: of no size here."""
+
+    def __init__(self, own):
+        self._own = own
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def zeros(self, shape, dtype=None, **kwargs):
+        is_dummy = sys._getframe(1).f_code is jax_core.NnxVariable.__init__.__code__ and current() is not None
+        return self._own.zeros(() if is_dummy else shape, dtype, **kwargs)
 
 
 def _assign(own):
@@ -151,6 +171,17 @@ def _is_memory_sufficient(own):
         return own(model)
 
     return is_memory_sufficient
+
+
+def _safe_open(own):
+    @functools.wraps(own, updated=())
+    def safe_open(filename, framework="pt", *args, **kwargs):
+        scope = current()
+        if scope is None or framework not in ("np", "numpy"):
+            return own(filename, framework, *args, **kwargs)
+        return scope.safe_open(filename)
+
+    return safe_open
 
 
 def _get_h5_file(own):

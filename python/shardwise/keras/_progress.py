@@ -22,7 +22,7 @@ class Bar:
 
 
 def choose(progress):
-    """What `progress=` of sw's functions means: "auto" = a bar where stderr is a terminal; True, False, or a function."""
+    """What `progress=` means: "auto" = a bar where stderr is a terminal; True, False, or a function."""
     if progress == "auto":
         progress = sys.stderr.isatty()
     return Bar() if progress is True else progress or None

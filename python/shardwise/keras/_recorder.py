@@ -131,8 +131,8 @@ class Recorder:
         budget = self.settings.host_budget
         if budget is not None and self.report.whole_bytes > budget:
             raise _core.ResourceExhaustedError(
-                f"'{lazy._tensor.name}' was read whole ({values.nbytes} bytes): {self.report.whole_bytes} bytes in all, "
-                f"host_budget is {budget}"
+                f"'{lazy._tensor.name}' was read whole ({values.nbytes} bytes): {self.report.whole_bytes} bytes in "
+                f"all, host_budget is {budget}"
             )
         return values
 

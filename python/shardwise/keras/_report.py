@@ -5,7 +5,7 @@ import dataclasses
 
 @dataclasses.dataclass
 class WholeRead:
-    """A stored tensor (or a part of it) that was read whole into host memory, because something asked for its values."""
+    """A stored tensor (or a part of it) that was read into host memory because something asked for its values."""
 
     tensor: str
     nbytes: int

@@ -14,6 +14,7 @@ from .. import _core
 from . import _by_name, _deferred, _patches
 from ._recorder import Recorder, read_values
 from ._report import Report
+from ._safe_open import LazyFile
 from ._rules import unmatched_rules
 from ._settings import Settings
 from ._store import LazyStore
@@ -87,6 +88,9 @@ class Scope:
         self.recorder.add_catalog(reader, catalog)
         self.report.path, self.report.format = catalog.path, catalog.format
         return catalog, reader
+
+    def safe_open(self, path):
+        return LazyFile(*self.open(path))
 
     def defer_open(self, store, path_or_io, open_it):
         if isinstance(path_or_io, io.BytesIO):
