@@ -1,7 +1,7 @@
 // Arrays that come to life in their shards: an initializer, or a random op, with a layout.
 //
 //   const Sharding columns{mesh, {std::nullopt, "model"}};
-//   auto kernel = initialize(glorot_uniform({.seed = 42}), {4096, 4096}, DType::kFloat32, columns);  // ShardedArray
+//   auto kernel = glorot_uniform({.seed = 42})({4096, 4096}, DType::kFloat32, columns);  // Result<ShardedArray>
 //   auto noise = random::normal(key, {4096, 4096}, {.stddev = 0.02, .layout = columns});
 //
 // Each device makes its own shard and nothing else; the bits are those of the unsharded array. Many variables at once,

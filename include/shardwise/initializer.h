@@ -162,6 +162,13 @@ class Initializer {
   // alone.
   std::uint64_t host_bytes(const Shape& shape, DType dtype) const;
 
+  // glorot_uniform({.seed = 42})(shape, dtype, where): an array of which each device makes its own shard, as
+  // initialize() of shardwise/initialize.h, which must be included.
+  template <typename Where>
+  auto operator()(const Shape& shape, DType dtype, const Where& where) const {
+    return initialize(*this, shape, dtype, where);
+  }
+
   // "GlorotUniform(seed=42)": class and parameters, those that are Keras's defaults left out.
   std::string to_string() const;
   friend bool operator==(const Initializer&, const Initializer&) = default;

@@ -216,7 +216,7 @@ TEST(Generation, ArraysAreBornInTheirShards) {
   const DeviceMesh mesh({4}, {"model"}, host_devices(4));
   const Sharding columns{mesh, {std::nullopt, "model"}};
   const Initializer initializer = glorot_uniform({.seed = 42});
-  const auto kernel = initialize(initializer, {32, 64}, DType::kFloat32, columns);
+  const auto kernel = initializer({32, 64}, DType::kFloat32, columns);
   ASSERT_THAT(kernel, IsOk());
   EXPECT_EQ(shard_bytes(*kernel, 2),
             expected_shard(whole(initializer, {32, 64}, DType::kFloat32), View::of({32, 64}), kernel->box(2), 4));
