@@ -9,7 +9,7 @@ PyObject* data_loss_error = nullptr;
 PyObject* cancelled_error = nullptr;
 
 PyObject* add_exception(nb::module_& m, const char* name, const char* doc, nb::handle bases) {
-  const std::string full = std::string("shardwise.") + name;
+  const std::string full = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   PyObject* type = PyErr_NewExceptionWithDoc(full.c_str(), doc, bases.ptr(), nullptr);
   if (type == nullptr) throw nb::python_error();
   m.attr(name) = nb::borrow(type);

@@ -179,6 +179,38 @@ TEST_F(LoadTest, EveryByteIsReadOnceAndMirroredToReplicas) {
   for (std::size_t d = 0; d < 4; ++d) EXPECT_EQ(shard_bytes(loaded->arrays[0], d), checkpoint_.values("whole"));
 }
 
+TEST_F(LoadTest, ReplicasThatShareHaveOneBlock) {
+  checkpoint_.add("whole", DType::kFloat32, {1024, 64});
+  checkpoint_.add("columns", DType::kFloat32, {1024, 256});
+  plan({}, {.replicas = Replicas::kShare});
+  const auto loaded = load_with({});
+  ASSERT_THAT(loaded, IsOk());
+  const auto& whole = loaded->arrays[0].buffers();
+  for (std::size_t d = 0; d < 4; ++d) {
+    EXPECT_EQ(shard_bytes(loaded->arrays[0], d), checkpoint_.values("whole"));
+    EXPECT_EQ(whole[d], whole[0]);
+    EXPECT_EQ(loaded->arrays[1].buffers()[d]->size(), 1024u * 64 * 4);
+  }
+  EXPECT_EQ(in_use(), 1024u * 64 * 4 + 1024 * 256 * 4);
+}
+
+TEST_F(LoadTest, ArraysOnSomeDevicesOnly) {
+  checkpoint_.add("x", DType::kFloat32, {8, 64});
+  const auto placement =
+      place_boxes("x", {8, 64}, {std::nullopt, Box{{4, 0}, {4, 64}}, std::nullopt, Box{{0, 0}, {4, 64}}});
+  ASSERT_THAT(placement, IsOk());
+  plan({.variables = {{.name = "x", .tensor = "x", .placement = *placement}}});
+  EXPECT_EQ(plan_->devices[0].bytes, 0u);
+  EXPECT_EQ(plan_->devices[3].bytes, 4u * 64 * 4);
+  const auto loaded = load_with({});
+  ASSERT_THAT(loaded, IsOk());
+  const auto& array = loaded->arrays[0];
+  EXPECT_EQ(array.buffers()[0], nullptr);
+  EXPECT_EQ(shard_bytes(array, 3), checkpoint_.values("x").substr(0, 1024));
+  EXPECT_EQ(shard_bytes(array, 1), checkpoint_.values("x").substr(1024));
+  EXPECT_EQ(*fingerprint(array), *loaded->fingerprints[0]);
+}
+
 TEST_F(LoadTest, AnIntegerThatDoesNotFitFailsTheLoad) {
   checkpoint_.add("rows", DType::kInt64, {64});
   plan({.variables = {{"rows", "rows", DType::kInt8, std::nullopt}}});

@@ -200,5 +200,37 @@ TEST(Place, BoxesTileTheShape) {
   EXPECT_GT(placed, 1000);
 }
 
+TEST(PlaceBoxes, KeepsOrderAndLeavesDevicesOut) {
+  const Box left{{0, 0}, {4, 2}};
+  const Box right{{0, 2}, {4, 2}};
+  const auto placement = place_boxes("x", {4, 4}, {right, std::nullopt, left, right}, {kNone, "a"});
+  ASSERT_THAT(placement, IsOk());
+  EXPECT_THAT(placement->boxes, ElementsAre(right, left));
+  EXPECT_THAT(placement->device_box, ElementsAre(0u, Placement::kNoBox, 1u, 0u));
+  EXPECT_EQ(placement->shard_shape, (Shape{4, 2}));
+  EXPECT_EQ(placement->replicas(), 2u);
+  EXPECT_EQ(placement->layout, (TensorLayout{kNone, "a"}));
+}
+
+TEST(PlaceBoxes, GivesWhatPlaceGives) {
+  const DeviceMesh mesh = mesh_of("x=2,y=4");
+  const auto placed = place("v", {8, 4}, {"y", "x"}, mesh);
+  ASSERT_THAT(placed, IsOk());
+  std::vector<std::optional<Box>> boxes;
+  for (std::uint32_t box : placed->device_box) boxes.push_back(placed->boxes[box]);
+  const auto given = place_boxes("v", {8, 4}, boxes, {"y", "x"});
+  ASSERT_THAT(given, IsOk());
+  EXPECT_EQ(*given, *placed);
+}
+
+TEST(PlaceBoxes, RefusesWhatIsNoPlacement) {
+  const Box good{{0}, {4}};
+  EXPECT_THAT(place_boxes("v", {8}, {good, Box{{5}, {4}}}), FailsWith(Code::kInvalidArgument, "device 1 cannot hold"));
+  EXPECT_THAT(place_boxes("v", {8}, {good, Box{{4}, {3}}}), FailsWith(Code::kInvalidArgument, "would hold"));
+  EXPECT_THAT(place_boxes("v", {8}, {Box{{0, 0}, {4, 1}}}), FailsWith(Code::kInvalidArgument, "cannot hold"));
+  EXPECT_THAT(place_boxes("v", {8}, {std::nullopt}), FailsWith(Code::kInvalidArgument, "no device"));
+  EXPECT_THAT(place_boxes("v", {-1}, {good}), FailsWith(Code::kInvalidArgument, "'v'"));
+}
+
 }  // namespace
 }  // namespace shardwise
