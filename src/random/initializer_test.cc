@@ -191,7 +191,7 @@ TEST(MakeInitializer, RefusesWithKerasWords) {
               HasSubstr("`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "
                         "Received: seed=a"));
   EXPECT_THAT(refusal({"VarianceScaling", {{"scale", -1.0}}}),
-              HasSubstr("Argument `scale` must be positive float. Received: scale=-1"));
+              HasSubstr("Argument `scale` must be positive float. Received: scale=-1.0"));
   EXPECT_THAT(refusal({"VarianceScaling", {{"mode", "x"}}}), HasSubstr("Invalid `mode` argument: x."));
   EXPECT_THAT(refusal({"VarianceScaling", {{"distribution", "x"}}}), HasSubstr("Invalid `distribution` argument: x."));
   EXPECT_THAT(refusal({"STFT", {{"side", "x"}}}), HasSubstr("side should be 'real' or 'imag', not x"));

@@ -156,7 +156,7 @@ Result<Initializer> make_variance_scaling(Config& config) {
   VarianceScalingOptions options;
   options.scale = config.number("scale", 1.0);
   if (!(options.scale > 0) || !std::isfinite(options.scale)) {
-    config.keep(invalid_argument("Argument `scale` must be positive float. Received: scale={}", options.scale));
+    config.keep(invalid_argument("Argument `scale` must be positive float. Received: scale={:#}", options.scale));
   }
   options.mode = static_cast<VarianceMode>(config.choice("mode", kModes, 0, [](const std::string& given) {
     return invalid_argument("Invalid `mode` argument: {}. Please use one of {{'fan_in', 'fan_out', 'fan_avg'}}", given);

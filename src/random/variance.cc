@@ -27,7 +27,7 @@ double fan_of(VarianceMode mode, Fans fans) {
 
 Result<random::Distribution> distribution_of(const VarianceScalingOptions& options, const Shape& shape) {
   if (!(options.scale > 0) || !std::isfinite(options.scale)) {
-    return invalid_argument("Argument `scale` must be positive float. Received: scale={}", options.scale);
+    return invalid_argument("Argument `scale` must be positive float. Received: scale={:#}", options.scale);
   }
   SHARDWISE_ASSIGN_OR_RETURN(const Fans fans, compute_fans(shape, options.input_axes, options.output_axes));
   const double scale = options.scale / std::max(1.0, fan_of(options.mode, fans));
