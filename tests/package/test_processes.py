@@ -49,7 +49,8 @@ def test_two_processes_read_their_own_shards(tmp_path):
 
 
 INTERRUPTED = """
-    import os, sys
+    import os, signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
     os.environ["JAX_PLATFORMS"] = "cpu"
     import jax
     import shardwise.jax
