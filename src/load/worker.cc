@@ -43,7 +43,7 @@ bool Worker::joins_batch(const Window& next, std::uint64_t bytes_left) const {
     return !window.generated && (goes_to_ring(window) || context_.files[window.file].in_order);
   };
   if (alone(next) || alone(batch_.front())) return false;
-  const std::uint64_t most = std::clamp(bytes_left / (4 * context_.threads), kMinBatch, kMaxBatch);
+  const std::uint64_t most = std::clamp(bytes_left / (std::uint64_t{4} * context_.threads), kMinBatch, kMaxBatch);
   return batch_.size() * context_.plan.window < most;
 }
 
