@@ -1,33 +1,26 @@
 #include "io/partial_file.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "testing/matchers.h"
+#include "testing/temporary_folder.h"
 
 namespace shardwise {
 namespace {
 
 class PartialFileTest : public testing::Test {
  protected:
-  PartialFileTest() {
-    char name[] = "/var/tmp/shardwise-partial-XXXXXX";
-    folder_ = mkdtemp(name);
-    path_ = folder_ + "/file";
-  }
-  ~PartialFileTest() override { std::filesystem::remove_all(folder_); }
-
   static std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
   std::string content() const {
     std::ifstream file(path_, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder_;
-  std::string path_;
+  TemporaryFolder folder_{"/var/tmp"};
+  std::string path_ = folder_.path("file");
 };
 
 TEST_F(PartialFileTest, AppearsWhenItIsPublishedAndReplacesWhatWasThere) {
@@ -46,14 +39,14 @@ TEST_F(PartialFileTest, LeavesNothingWhenItIsNotPublished) {
     PartialFile file(path_);
     ASSERT_THAT(file.create(6), IsOk());
     const PartialFile moved = std::move(file);
-    EXPECT_FALSE(std::filesystem::is_empty(folder_));
+    EXPECT_FALSE(std::filesystem::is_empty(folder_.path()));
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(PartialFileTest, SaysWhatTheSystemRefuses) {
-  PartialFile file(folder_ + "/none/file");
-  EXPECT_THAT(file.create(1), FailsWith(Code::kUnavailable, "cannot create " + folder_ + "/none/file"));
+  PartialFile file(folder_.path("none/file"));
+  EXPECT_THAT(file.create(1), FailsWith(Code::kUnavailable, "cannot create " + folder_.path("none/file")));
   std::filesystem::create_directory(path_);
   std::ofstream(path_ + "/inside") << "x";
   PartialFile over_a_folder(path_);

@@ -8,6 +8,7 @@
 #include "shardwise/file.h"
 #include "shardwise/safetensors_writer.h"
 #include "testing/matchers.h"
+#include "testing/temporary_folder.h"
 
 namespace shardwise {
 namespace {
@@ -16,13 +17,6 @@ using Part = SafetensorsWriter::Part;
 
 class WriterTest : public testing::Test {
  protected:
-  WriterTest() {
-    char name[] = "/var/tmp/shardwise-writer-XXXXXX";
-    folder_ = mkdtemp(name);
-    path_ = folder_ + "/out.safetensors";
-  }
-  ~WriterTest() override { std::filesystem::remove_all(folder_); }
-
   static std::span<const std::byte> bytes_of(const std::vector<float>& values) {
     return std::as_bytes(std::span(values));
   }
@@ -40,8 +34,8 @@ class WriterTest : public testing::Test {
     return values;
   }
 
-  std::string folder_;
-  std::string path_;
+  TemporaryFolder folder_{"/var/tmp"};
+  std::string path_ = folder_.path("out.safetensors");
 };
 
 TEST_F(WriterTest, PartsInAnyOrderMakeTheTensor) {
@@ -92,7 +86,7 @@ TEST_F(WriterTest, PartsTogetherAndOneByOneGiveTheSameFile) {
 
 TEST_F(WriterTest, LeavesNothingWhenItIsNotFinished) {
   ASSERT_THAT(SafetensorsWriter::create(path_, {{"m", DType::kFloat32, {8}}}), IsOk());
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST_F(WriterTest, RefusesWhatTheFormatCannotHold) {
@@ -102,7 +96,7 @@ TEST_F(WriterTest, RefusesWhatTheFormatCannotHold) {
   EXPECT_THAT(create({"c", DType::kComplex128, {1}}), FailsWith(Code::kUnimplemented, "complex128"));
   EXPECT_THAT(create({"s", DType::kFloat32, {-1}}), FailsWith(Code::kInvalidArgument, "'s'"));
   EXPECT_THAT(SafetensorsWriter::create(path_, {{"a"}, {"a"}}).status(), FailsWith(Code::kInvalidArgument, "'a'"));
-  EXPECT_THAT(SafetensorsWriter::create(folder_ + "/no/such", {{"a"}}).status(),
+  EXPECT_THAT(SafetensorsWriter::create(folder_.path("no/such"), {{"a"}}).status(),
               FailsWith(Code::kUnavailable, "/no/such"));
   auto writer = SafetensorsWriter::create(path_, {{"m", DType::kFloat32, {2, 2}}});
   ASSERT_THAT(writer, IsOk());
