@@ -2,15 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <vector>
 
 #include "io/faulty_file.h"
 #include "io/memory_file.h"
 #include "testing/matchers.h"
+#include "testing/temporary_folder.h"
 
 namespace shardwise {
 namespace {
@@ -18,13 +17,10 @@ namespace {
 class ScatteredRead : public testing::Test {
  protected:
   ScatteredRead() {
-    char name[] = "/var/tmp/shardwise-scatter-XXXXXX";
-    folder_ = mkdtemp(name);
     std::mt19937_64 random(3);
     for (int i = 0; i < 1'000'000; ++i) bytes_ += static_cast<char>(random());
-    std::ofstream(folder_ / "file", std::ios::binary) << bytes_;
+    path_ = folder_.write("file", bytes_);
   }
-  ~ScatteredRead() override { std::filesystem::remove_all(folder_); }
 
   // Random pieces, some empty, laid out backwards in memory, that take [offset, end) of the file.
   void check(const File& file, std::uint64_t offset, std::uint64_t end, std::uint64_t longest) {
@@ -46,12 +42,13 @@ class ScatteredRead : public testing::Test {
     }
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{"/var/tmp"};
+  std::string path_;
   std::string bytes_;
 };
 
 TEST_F(ScatteredRead, FillsManyPlacesFromDiskAndFromMemory) {
-  const auto disk = open_file((folder_ / "file").string());
+  const auto disk = open_file(path_);
   ASSERT_THAT(disk, IsOk());
   const MemoryFile memory("memory", bytes_);
   for (const File* file : {disk->get(), static_cast<const File*>(&memory)}) {
@@ -63,11 +60,11 @@ TEST_F(ScatteredRead, FillsManyPlacesFromDiskAndFromMemory) {
 }
 
 TEST_F(ScatteredRead, TellsWhereAFileEnds) {
-  const auto disk = open_file((folder_ / "file").string());
+  const auto disk = open_file(path_);
   std::vector<std::byte> memory(200);
   const std::vector<std::span<std::byte>> targets = {std::span(memory).first(100), std::span(memory).last(100)};
   EXPECT_THAT(read_scattered(**disk, 999'900, targets), FailsWith(Code::kDataLoss, "file"));
-  std::filesystem::resize_file(folder_ / "file", 999'850);
+  std::filesystem::resize_file(path_, 999'850);
   EXPECT_THAT(read_scattered(**disk, 999'800, targets), FailsWith(Code::kDataLoss, "999850"));
   EXPECT_THAT(read_scattered(FaultyFile(*disk, {.io_error = ByteRange{150, 151}}), 0, targets),
               FailsWith(Code::kUnavailable, ""));

@@ -8,6 +8,7 @@
 #include "io/faulty_file.h"
 #include "load/load_testing.h"
 #include "testing/matchers.h"
+#include "testing/temporary_folder.h"
 
 namespace shardwise {
 namespace {
@@ -308,12 +309,10 @@ TEST_F(LoadTest, DevicesWithoutHostAddressesAreFilledThroughTheSeam) {
 class DiskLoadTest : public testing::Test {
  protected:
   DiskLoadTest() {
-    char name[] = "/var/tmp/shardwise-load-XXXXXX";
-    path_ = std::string(mkdtemp(name)) + "/weights";
     // An odd place to begin and an odd end, so that no alignment helps.
     values_.resize(5'000'003UL * 4);
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<char>((i * 2654435761u) >> 13);
-    std::ofstream(path_, std::ios::binary) << std::string(13, 'h') << values_;
+    path_ = folder_.write("weights", std::string(13, 'h') + values_);
     catalog_.format = "test";
     catalog_.path = path_;
     CatalogFile file{.path = path_, .size = values_.size() + 13};
@@ -324,7 +323,6 @@ class DiskLoadTest : public testing::Test {
                                 {{0, Extent::kRaw, 0, {13, values_.size() + 13}, Box::whole({5'000'003})}},
                                 {}});
   }
-  ~DiskLoadTest() override { std::filesystem::remove_all(std::filesystem::path(path_).parent_path()); }
 
   Result<Loaded> run(const LoadOptions& options) {
     const DeviceMesh mesh({2}, {"model"}, host_devices(2));
@@ -332,6 +330,7 @@ class DiskLoadTest : public testing::Test {
     return load(*plan, options);
   }
 
+  TemporaryFolder folder_{"/var/tmp"};
   std::string path_;
   std::string values_;
   Catalog catalog_;

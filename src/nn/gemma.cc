@@ -21,7 +21,7 @@ class GemmaBlock {
 
   void add(bool post_norms) {
     const auto [name, v, layers, d, q, k, h, f] = sizes_;
-    const Seed attention = static_cast<std::int64_t>(seeds_.default_seed());
+    const Seed attention = seeds_.default_seed();
     norm("pre_attention_norm", "input_layernorm");
     if (post_norms) norm("post_attention_norm", "post_attention_layernorm");
     projection("query", "query_dense", "q_proj", q, attention);
@@ -55,10 +55,10 @@ class GemmaBlock {
   }
   void feed_forward(const std::string& name, const std::string& keras, const std::string& hugging_face, std::int64_t in,
                     std::int64_t out) {
-    const Seed seed = static_cast<std::int64_t>(seeds_.default_seed());
-    out_.add(path_ + name + "/kernel", {in, out},
-             glorot_uniform({.seed = seed, .input_axes = std::vector{0}, .output_axes = std::vector{1}}),
-             keras_ + keras + "/vars/0", stored_transposed(hugging_face_ + "mlp." + hugging_face + ".weight", in, out));
+    out_.add(
+        path_ + name + "/kernel", {in, out},
+        glorot_uniform({.seed = seeds_.default_seed(), .input_axes = std::vector{0}, .output_axes = std::vector{1}}),
+        keras_ + keras + "/vars/0", stored_transposed(hugging_face_ + "mlp." + hugging_face + ".weight", in, out));
   }
 
   const DecoderSizes& sizes_;
@@ -75,8 +75,7 @@ VariableTree gemma_tree(const DecoderSizes& sizes, bool post_norms, PythonRandom
   TreeBuilder out(sizes.name);
   const Shape embeddings = {sizes.vocabulary, sizes.hidden};
   out.add("token_embedding/embeddings", embeddings,
-          variance_scaling({.distribution = VarianceDistribution::kUntruncatedNormal,
-                            .seed = static_cast<std::int64_t>(seeds.default_seed())}),
+          variance_scaling({.distribution = VarianceDistribution::kUntruncatedNormal, .seed = seeds.default_seed()}),
           "layers/reversible_embedding/vars/0", stored_plain("model.embed_tokens.weight", embeddings));
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) GemmaBlock(sizes, layer, seeds, out).add(post_norms);
   out.add("final_normalization/scale", {sizes.hidden}, zeros(), "layers/rms_normalization/vars/0",

@@ -12,8 +12,6 @@ namespace {
 constexpr double kEmbeddingStddev = 0.01;
 constexpr double kKernelStddev = 0.02;
 
-Seed draw(PythonRandom& seeds) { return static_cast<std::int64_t>(seeds.default_seed()); }
-
 class LlamaBlock {
  public:
   LlamaBlock(const DecoderSizes& sizes, std::int64_t layer, PythonRandom& seeds, TreeBuilder& out)
@@ -26,7 +24,7 @@ class LlamaBlock {
 
   void add() {
     const auto [name, v, layers, d, q, k, h, f] = sizes_;
-    draw(seeds_);
+    seeds_.default_seed();
     const Initializer attention = kernel();
     projection("query", "q_proj", q, attention);
     projection("key", "k_proj", k, attention);
@@ -42,7 +40,7 @@ class LlamaBlock {
   }
 
  private:
-  Initializer kernel() { return random_normal({.stddev = kKernelStddev, .seed = draw(seeds_)}); }
+  Initializer kernel() { return random_normal({.stddev = kKernelStddev, .seed = seeds_.default_seed()}); }
 
   void norm(const std::string& name, const std::string& hugging_face) {
     out_.add(path_ + name + "/scale", {sizes_.hidden}, ones(), keras_ + "_" + name + "/vars/0",
@@ -77,8 +75,8 @@ VariableTree llama_tree(const DecoderSizes& sizes, PythonRandom& seeds) {
   TreeBuilder out(sizes.name);
   const std::int64_t v = sizes.vocabulary;
   const std::int64_t d = sizes.hidden;
-  const Initializer embeddings = random_normal({.stddev = kEmbeddingStddev, .seed = draw(seeds)});
-  for (std::int64_t layer = 0; layer < sizes.layers; ++layer) draw(seeds);
+  const Initializer embeddings = random_normal({.stddev = kEmbeddingStddev, .seed = seeds.default_seed()});
+  for (std::int64_t layer = 0; layer < sizes.layers; ++layer) seeds.default_seed();
   out.add("token_embedding/embeddings", {v, d}, embeddings, "layers/reversible_embedding/vars/0",
           stored_plain("model.embed_tokens.weight", {v, d}));
   out.add("token_embedding/reverse_embeddings", {d, v}, embeddings, "layers/reversible_embedding/vars/1",
