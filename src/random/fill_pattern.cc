@@ -3,6 +3,8 @@
 #include "random/fill_pattern.h"
 
 #include <hwy/foreach_target.h>  // includes this file again for each target
+
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
