@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "random/fill_pattern.h"
 #include "random/whole_source.h"
 
 namespace shardwise {
 namespace {
-
-// A stretch of memory that is copied to fill more: in the innermost cache, and a multiple of every element's width.
-constexpr std::size_t kPattern = 4096;
 
 class ConstantSource : public RunSource {
  public:
@@ -17,7 +15,7 @@ class ConstantSource : public RunSource {
       : RunSource(width),
         is_one_byte_(std::all_of(element.begin(), element.begin() + static_cast<std::ptrdiff_t>(width),
                                  [&](std::byte b) { return b == element[0]; })) {
-    for (std::size_t i = 0; i < kPattern; i += width) std::memcpy(pattern_.data() + i, element.data(), width);
+    for (std::size_t i = 0; i < pattern_.size(); i += width) std::memcpy(pattern_.data() + i, element.data(), width);
   }
 
   Status fill_run(std::uint64_t /*first*/, std::uint64_t count, std::byte* out) const override {
@@ -27,18 +25,17 @@ class ConstantSource : public RunSource {
 
  protected:
   void fill(std::uint64_t count, std::byte* out) const {
-    std::uint64_t bytes = count * element_bytes();
+    const std::uint64_t bytes = count * element_bytes();
     if (is_one_byte_) {
       std::memset(out, static_cast<int>(pattern_[0]), bytes);
       return;
     }
-    for (; bytes >= kPattern; bytes -= kPattern, out += kPattern) std::memcpy(out, pattern_.data(), kPattern);
-    std::memcpy(out, pattern_.data(), bytes);
+    fill_pattern(pattern_, bytes, out);
   }
 
  private:
   bool is_one_byte_;
-  std::array<std::byte, kPattern> pattern_{};
+  FillPattern pattern_{};
 };
 
 class DiagonalSource final : public RunSource {

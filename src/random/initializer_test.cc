@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 
 #include "random/random_testing.h"
+#include "testing/dispatch_testing.h"
 #include "testing/matchers.h"
 
 namespace shardwise {
@@ -47,6 +49,24 @@ TEST(Initializer, ConstantsInEveryDtype) {
   EXPECT_EQ(check(constant(300), {1}, DType::kInt8).code(), Code::kInvalidArgument);
   EXPECT_EQ(check(constant(0.5), {1}, DType::kFloat8E5m2).code(), Code::kUnimplemented);
   EXPECT_EQ(check(ones(), {2}, DType::kInt4).code(), Code::kUnimplemented);
+}
+
+TEST(Initializer, ConstantsOfAnySizeAtAnyAddress) {
+  constexpr std::size_t kMost = 700'000;
+  const Generator thirds = make_generator(constant(1.0 / 3), {kMost}, DType::kFloat32).value_or_throw();
+  const auto third = values<std::array<std::byte, 4>>(constant(1.0 / 3), {1}, DType::kFloat32)[0];
+  dispatch_testing::for_each_target([&] {
+    std::vector<std::byte> out(kMost * 4 + 64);
+    for (const std::size_t at : {0u, 1u, 3u, 4u, 15u, 16u, 63u}) {
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{77}, kMost - 1, kMost}) {
+        std::fill(out.begin(), out.end(), std::byte{0xee});
+        ASSERT_TRUE(thirds.generate_range(0, std::span(out).subspan(at, count * 4)).ok());
+        for (std::size_t i = 0; i < count * 4; ++i) ASSERT_EQ(out[at + i], third[i % 4]) << at << " + " << i;
+        ASSERT_TRUE(at == 0 || out[at - 1] == std::byte{0xee});
+        ASSERT_EQ(out[at + count * 4], std::byte{0xee});
+      }
+    }
+  });
 }
 
 TEST(Initializer, Identity) {

@@ -21,6 +21,8 @@ std::string text_of(const Value& value) {
           return of ? "True" : "False";
         else if constexpr (std::is_same_v<T, std::string>)
           return printable(of);
+        else if constexpr (std::is_same_v<T, double>)
+          return format("{:#}", of);  // as Python writes it
         else
           return format("{}", of);
       },
@@ -90,6 +92,12 @@ class Config {
     return fallback;
   }
 
+  // How Python writes a parameter that was not taken yet.
+  std::string text(const std::string& name) const {
+    const auto found = left_.find(name);
+    return found == left_.end() ? std::string() : text_of(found->second);
+  }
+
   std::optional<Value> take(const std::string& name) {
     const auto node = left_.extract(name);
     if (node.empty()) return std::nullopt;
@@ -154,9 +162,10 @@ Result<Initializer> make_variance_scaling(Config& config) {
   constexpr std::array<std::string_view, 4> kDistributions = {"truncated_normal", "untruncated_normal", "uniform",
                                                               "normal"};
   VarianceScalingOptions options;
+  const std::string given_scale = config.text("scale");
   options.scale = config.number("scale", 1.0);
   if (!(options.scale > 0) || !std::isfinite(options.scale)) {
-    config.keep(invalid_argument("Argument `scale` must be positive float. Received: scale={:#}", options.scale));
+    config.keep(invalid_argument("Argument `scale` must be positive float. Received: scale={}", given_scale));
   }
   options.mode = static_cast<VarianceMode>(config.choice("mode", kModes, 0, [](const std::string& given) {
     return invalid_argument("Invalid `mode` argument: {}. Please use one of {{'fan_in', 'fan_out', 'fan_avg'}}", given);

@@ -28,20 +28,21 @@ class StftSource final : public RunSource {
     for (const Value value : window_) {
       sum += options.scaling == StftScaling::kDensity ? double{value} * double{value} : std::fabs(double{value});
     }
-    scaling_ = A::from_double(options.scaling == StftScaling::kDensity ? std::sqrt(sum) : sum);
+    if (options.scaling == StftScaling::kDensity) sum = std::sqrt(as_keras(sum));
+    scaling_ = A::from_double(options.scaling == StftScaling::kDensity ? as_keras(sum) : sum);
   }
 
   // Keras divides by the number of points of the transform, computes the angle in the dtype, step by step, and lets
   // channels broadcast: all are the same.
   Status fill_run(std::uint64_t first, std::uint64_t count, std::byte* out) const override {
-    const auto half_turn = A::from_double(3.14159265358979323846);
+    const auto half_turn = A::from_double(as_keras(3.14159265358979323846));
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t band = (first + i) % bands_;
       const std::uint64_t time = (first + i) / bands_ / channels_;
       const Value frequency = A::round(number(band) / number((bands_ - 1) * 2));
       const Value angle = A::round(A::round(A::round(-2 * number(time)) * frequency) * half_turn);
-      const double wide = angle;
-      Value value = A::from_double(is_real_ ? std::cos(wide) : std::sin(wide));
+      const double wide = as_keras(angle);
+      Value value = A::from_double(as_keras(is_real_ ? std::cos(wide) : std::sin(wide)));
       if (!window_.empty()) value = A::round(A::round(value * window_[time]) / scaling_);
       const auto bits = A::bits(value);
       std::memcpy(out + i * sizeof(bits), &bits, sizeof(bits));
@@ -50,6 +51,8 @@ class StftSource final : public RunSource {
   }
 
  private:
+  // Keras's elementary functions take and give float32 also where the dtype is float64.
+  static double as_keras(double x) { return static_cast<float>(x); }
   static Value number(std::uint64_t n) { return A::from_double(static_cast<double>(n)); }
 
   bool is_real_;
