@@ -1,5 +1,5 @@
-# shardwise_room(<path> DEPS <rooms> LIBS <targets> OPTIONS <compiler options>): one static library per room under src/, made of its .cc files that
-# are not tests; and, when tests are built, one executable <room>_test of its *_test.cc files.
+# shardwise_room(<path> DEPS <rooms> LIBS <targets> OPTIONS <compiler options>): one static library per room under src/,
+# made of its .cc files that are not tests; and, when tests are built, one executable <room>_test of its *_test.cc files.
 add_library(shardwise_development INTERFACE)
 target_compile_options(shardwise_development INTERFACE
   -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -fvisibility-inlines-hidden
@@ -12,6 +12,12 @@ if(SHARDWISE_SANITIZE)
   if(SHARDWISE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # fences inside the standard library's shared_ptr
   endif()
+endif()
+
+# Tests are many, run for seconds and mostly instantiate matchers: compiling them dearly would be most of a build.
+set(SHARDWISE_TEST_OPTIONS -O0)
+if(SHARDWISE_SANITIZE MATCHES "undefined")
+  list(APPEND SHARDWISE_TEST_OPTIONS -fno-sanitize=vptr,null,alignment,object-size)
 endif()
 
 function(shardwise_room path)
@@ -54,7 +60,7 @@ function(shardwise_room path)
     target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
     target_link_libraries(${name}_test PRIVATE shardwise_${name} fmt::fmt ${ROOM_LIBS} GTest::gmock_main
                                                shardwise_development)
-    target_compile_options(${name}_test PRIVATE ${ROOM_OPTIONS})
+    target_compile_options(${name}_test PRIVATE ${ROOM_OPTIONS} ${SHARDWISE_TEST_OPTIONS})
     gtest_discover_tests(${name}_test TEST_PREFIX "${path}." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -99,7 +99,9 @@ stage_tidy() {
   python3 tools/run_tidy.py --build build/release --jobs "$jobs"
 }
 stage_fuzz() {
-  configure_and_build fuzz
+  local targets=(fuzz/*_fuzz.cc)
+  targets=("${targets[@]#fuzz/}")
+  configure_and_build fuzz "${targets[@]%.cc}"
   python3 tools/run_fuzzers.py --build build/fuzz --seconds "${FUZZ_SECONDS:-30}" --jobs "$jobs" --out "$results"
 }
 
