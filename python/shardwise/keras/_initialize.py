@@ -8,6 +8,7 @@ from keras.src.initializers.random_initializers import RandomInitializer
 from .. import _core
 from ..jax import _handover
 from ..jax._requests import Request, make_plan
+from . import _compiled
 from ._recorder import sharding_of, target_dtype
 from ._settings import Settings
 
@@ -24,13 +25,27 @@ def request_for(variable, initializer) -> Request | None:
     if source is None:
         return None
     sharding, dtype, shape = sharding_of(variable), target_dtype(variable), tuple(variable._shape)
-    if any(d.platform != "cpu" for d in (sharding.device_set if sharding else jax.local_devices())):
+    if not is_host_memory(sharding):
         return None
     try:
         source.check(shape, dtype)
     except ValueError:
         return None
     return Request(variable.path, "", shape, dtype, None, sharding, (source, _rounding(variable, sharding)))
+
+
+def compiled_value(variable, initializer) -> jax.Array | None:
+    """A variable's first value where shards are not host memory; None when Keras has to make it."""
+    sharding = sharding_of(variable)
+    if source_of(initializer) is None or sharding is None or is_host_memory(sharding):
+        return None
+    rounding = _rounding(variable, sharding)
+    return _compiled.make(initializer, tuple(variable._shape), target_dtype(variable), sharding, rounding)
+
+
+def is_host_memory(sharding) -> bool:
+    """Whether shards are blocks of this process's memory."""
+    return all(d.platform == "cpu" for d in (sharding.device_set if sharding else jax.local_devices()))
 
 
 def source_of(initializer) -> _core.Initializer | None:
