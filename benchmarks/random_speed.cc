@@ -1,6 +1,7 @@
 // Makes random tensors and says how long it took: the shardwise side of random_speed.py. One question a line:
 //
-//   KIND DTYPE ELEMENTS THREADS [TARGET]    KIND: zeros, ones, bits, uniform, normal, truncated_normal, memset
+//   KIND DTYPE ELEMENTS THREADS [TARGET]    KIND: zeros, ones, bits, uniform, normal, truncated_normal, fill0, fill1
+//   clock - CYCLES
 //
 // answered by the seconds that it took to write the tensor, whose memory is there already. TARGET: an instruction set.
 #include <hwy/highway.h>
@@ -36,6 +37,18 @@ void choose(const std::string& target) {
   }
 }
 
+// Seconds of that many additions, each of which waits for the one before: a cycle each.
+double seconds_of(std::uint64_t cycles) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < cycles; ++i) {
+    asm volatile("" : "+r"(sum));
+    ++sum;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  return took.count();
+}
+
 }  // namespace
 
 int main() {
@@ -46,20 +59,25 @@ int main() {
     std::uint64_t elements = 0;
     std::size_t threads = 1;
     words >> kind >> dtype_name >> elements >> threads >> target;
+    if (kind == "clock") {
+      std::cout << seconds_of(elements) << std::endl;
+      continue;
+    }
     choose(target);
     const DType dtype = parse_dtype(dtype_name).value();
     const Shape shape = {static_cast<std::int64_t>(elements)};
     const std::uint64_t width = byte_width(dtype);
     if (memory.size() < elements * width) memory.assign(elements * width, std::byte{1});
     const auto begin = std::chrono::steady_clock::now();
-    const Generator generator = generator_of(kind == "memset" ? "zeros" : kind, shape, dtype).value_or_throw();
+    const bool is_fill = kind.starts_with("fill");
+    const Generator generator = generator_of(is_fill ? "zeros" : kind, shape, dtype).value_or_throw();
     std::vector<std::thread> workers;
     for (std::size_t t = 0; t < threads; ++t) {
       workers.emplace_back([&, t] {
         const std::uint64_t from = elements * t / threads;
         const std::span part(memory.data() + from * width, (elements * (t + 1) / threads - from) * width);
-        if (kind == "memset") {
-          std::memset(part.data(), 0, part.size());
+        if (is_fill) {
+          std::memset(part.data(), kind == "fill1", part.size());
         } else {
           (void)generator.generate_range(from, part).ok();
         }
