@@ -19,9 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = ["3.12.4:0.8.0", "3.13.2:0.8.3", "3.14.1:0.9.2", "3.15.0:0.10.0", "3.15.1:0.10.2"]
 
 
-def pins_without(names):
+# What the tests import besides, in the versions of scripts/requirements.txt; everything else is pip's choice.
+ALONGSIDE = {"h5py", "numpy", "pytest", "safetensors", "scipy"}
+
+
+def pins():
     lines = (ROOT / "scripts/requirements.txt").read_text().splitlines()
-    return [x for x in lines if x and not x.startswith("#") and x.split("==")[0] not in names]
+    return [line for line in lines if line.split("==")[0] in ALONGSIDE]
 
 
 def run(command, log, **options):
@@ -51,7 +55,7 @@ def check(pair, folder, wheel):
     place.mkdir(parents=True, exist_ok=True)
     log, python = place / "log.txt", place / "venv/bin/python"
     log.unlink(missing_ok=True)
-    wanted = [f"keras=={keras}", f"jax=={jax}", "flax", *pins_without({"keras", "jax", "jaxlib", "flax"})]
+    wanted = [f"keras=={keras}", f"jax=={jax}", "flax", *pins()]
     ready = (
         run([sys.executable, "-m", "venv", place / "venv"], log)
         and run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *wanted], log)

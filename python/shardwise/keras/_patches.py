@@ -98,6 +98,8 @@ def _patches():
     yield saving_lib, "_load_state", _load_state
     yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
     yield saving_lib.H5IOStore, "_get_h5_file", _get_h5_file
+    if hasattr(saving_lib, "get_attr_skipset"):
+        yield saving_lib, "get_attr_skipset", _get_attr_skipset
     if importlib.util.find_spec("safetensors") is not None:
         yield importlib.import_module("safetensors"), "safe_open", _safe_open
 
@@ -160,6 +162,17 @@ def _load_state(own):
 
     _load_state.shardwise_original = own
     return _load_state
+
+
+def _get_attr_skipset(own):
+    remembered = functools.cache(own)
+
+    @functools.wraps(own)
+    def get_attr_skipset(obj_type):
+        # Keras (3.15) means to remember what it finds on an empty layer, and makes one for each layer of the model.
+        return own(obj_type) if current() is None else remembered(obj_type)
+
+    return get_attr_skipset
 
 
 def _is_memory_sufficient(own):
