@@ -3,13 +3,10 @@
     .venv/bin/python benchmarks/keras_load.py [--mib 1024] [--rounds 3] [--what h5 keras init] [--kind embedding blocks]
 
 Needs the package installed (`pip install .`). Files are read warm. Absolute times of different runs are not comparable.
-Before each measurement as much memory is touched and given back as it may need: a virtual machine pays several times for
-pages that its host has not backed lately, whoever asks for them first.
 """
 
 import argparse
 import gc
-import mmap
 import pathlib
 import statistics
 import tempfile
@@ -21,14 +18,12 @@ import keras
 import numpy as np
 
 import shardwise.keras as sw
+from touch import touch
 
 
 def timed(work, mib):
     gc.collect()
-    with mmap.mmap(-1, 3 * mib << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
-        memory.madvise(mmap.MADV_HUGEPAGE)
-        np.frombuffer(memory, np.uint8)[:: mmap.PAGESIZE] = 1
-        gc.collect()
+    touch(3 * mib)
     began = time.perf_counter()
     result = work()
     jax.block_until_ready([v.value for v in getattr(result, "variables", [])])

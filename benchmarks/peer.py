@@ -9,6 +9,8 @@ import os
 import sys
 import time
 
+from touch import touch
+
 
 def keras_load(path, sizes):
     """Model.load_weights under ModelParallel on 8 virtual CPU devices."""
@@ -103,6 +105,7 @@ PEERS = {
 def main():
     name, path, sizes = sys.argv[1:4]
     work = PEERS[name](path, json.loads(sizes))
+    touch(3072)
     start = time.perf_counter()
     total = work()
     print(json.dumps({"seconds": time.perf_counter() - start, "bytes": total}))
