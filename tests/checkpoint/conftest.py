@@ -1,22 +1,15 @@
 """Fixtures: the driver that opens checkpoints."""
 
 import json
-import os
-import pathlib
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def open_all():
+def open_all(built):
     """open_all(path, ...) -> [what was found, ...]."""
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    driver = (build if build.is_absolute() else ROOT / build) / "tests" / "checkpoint_driver"
-    if not driver.exists():
-        pytest.fail(f"{driver} is missing: build the target checkpoint_driver first")
+    driver = built("checkpoint_driver")
 
     def run(*paths):
         done = subprocess.run([driver, *paths], capture_output=True, text=True, timeout=120)

@@ -12,9 +12,8 @@ import cli_support  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
-def built():
-    if not cli_support.binary().exists():
-        pytest.fail(f"{cli_support.binary()} is missing: build the target shardwise_cli first")
+def binary_is_built(built):
+    built("shardwise_cli")
 
 
 @pytest.fixture

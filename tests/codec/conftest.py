@@ -1,10 +1,6 @@
-import os
-import pathlib
 import subprocess
 
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Driver:
@@ -26,11 +22,7 @@ class Driver:
 
 
 @pytest.fixture(scope="session")
-def driver():
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    path = (build if build.is_absolute() else ROOT / build) / "tests" / "codec_driver"
-    if not path.exists():
-        pytest.fail(f"{path} is missing: build the target codec_driver first")
-    driver = Driver(path)
+def driver(built):
+    driver = Driver(built("codec_driver"))
     yield driver
     driver.close()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import subprocess
 import zipfile
 
@@ -13,15 +12,10 @@ import ml_dtypes  # noqa: E402,F401  numpy learns bfloat16 from it
 import numpy  # noqa: E402
 import pytest  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def shardwise():
-    binary = pathlib.Path(os.environ.get("SHARDWISE_BUILD", ROOT / "build" / "release")) / "shardwise"
-    if not binary.exists():
-        pytest.fail(f"{binary} is missing: build the target shardwise_cli first")
-    return str(binary)
+def shardwise(built):
+    return str(built("shardwise_cli"))
 
 
 def keras_values(path):

@@ -7,16 +7,10 @@ import subprocess
 import pytest
 from hdf5_support import Answerer, worker_command
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def driver():
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    path = (build if build.is_absolute() else ROOT / build) / "tests" / "hdf5_driver"
-    if not path.exists():
-        pytest.fail(f"{path} is missing: build the target hdf5_driver first")
-    return path
+def driver(built):
+    return built("hdf5_driver")
 
 
 @pytest.fixture(scope="session")

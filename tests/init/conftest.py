@@ -10,8 +10,6 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from init_support import binary  # noqa: E402
-
 
 @pytest.fixture(scope="session")
 def keras():
@@ -23,13 +21,12 @@ def keras():
 
 
 @pytest.fixture
-def run():
+def run(built):
     """run(*args, prefix): exit status and the document that `shardwise ARGS --json` prints."""
-    if not binary().exists():
-        pytest.fail(f"{binary()} is missing: build the target shardwise_cli first")
+    binary = built("shardwise_cli")
 
     def call(*arguments, prefix=()):
-        done = subprocess.run([*prefix, binary(), *map(str, arguments), "--json"], capture_output=True, text=True,
+        done = subprocess.run([*prefix, binary, *map(str, arguments), "--json"], capture_output=True, text=True,
                               timeout=300)
         assert done.stdout, f"exit {done.returncode}: {done.stderr}"
         return done.returncode, json.loads(done.stdout)

@@ -8,16 +8,11 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def catalog_of():
+def catalog_of(built):
     """catalog_of(format, path): what the driver prints, parsed."""
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    driver = (build if build.is_absolute() else ROOT / build) / "tests" / "keras_driver"
-    if not driver.exists():
-        pytest.fail(f"{driver} is missing: build the target keras_driver first")
+    driver = built("keras_driver")
 
     def run(kind, path):
         done = subprocess.run([driver, kind, path], capture_output=True, text=True, timeout=60, check=True)

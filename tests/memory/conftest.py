@@ -1,7 +1,6 @@
 """Fixtures for the tests of the memory bound."""
 
 import json
-import os
 import pathlib
 import subprocess
 import uuid
@@ -9,16 +8,11 @@ import uuid
 import numpy
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def shardwise():
+def shardwise(built):
     """Path of the command."""
-    binary = pathlib.Path(os.environ.get("SHARDWISE_BUILD", ROOT / "build" / "release")) / "shardwise"
-    if not binary.exists():
-        pytest.fail(f"{binary} is missing: build the target shardwise_cli first")
-    return str(binary)
+    return str(built("shardwise_cli"))
 
 
 def write_checkpoint(path, tensors):

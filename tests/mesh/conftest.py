@@ -2,12 +2,9 @@
 
 import json
 import os
-import pathlib
 import subprocess
 
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Before anything imports jax: eight simulated devices, on the CPU.
 os.environ["KERAS_BACKEND"] = "jax"
@@ -15,17 +12,10 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 
-def driver_path():
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    return (build if build.is_absolute() else ROOT / build) / "tests" / "mesh_driver"
-
-
 @pytest.fixture(scope="session")
-def ask():
+def ask(built):
     """ask([question, ...]) -> [answer, ...], in one run of the driver."""
-    driver = driver_path()
-    if not driver.exists():
-        pytest.fail(f"{driver} is missing: build the target mesh_driver first")
+    driver = built("mesh_driver")
 
     def run(questions):
         lines = "".join(json.dumps(question) + "\n" for question in questions)

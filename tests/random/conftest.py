@@ -1,5 +1,3 @@
-import os
-import pathlib
 
 from random_support import ROOT, Driver, jax  # jax from there, where it is told how to start
 
@@ -7,12 +5,8 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory):
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    path = (build if build.is_absolute() else ROOT / build) / "tests" / "random_driver"
-    if not path.exists():
-        pytest.fail(f"{path} is missing: build the target random_driver first")
-    driver = Driver(path, tmp_path_factory.mktemp("random"))
+def driver(built, tmp_path_factory):
+    driver = Driver(built("random_driver"), tmp_path_factory.mktemp("random"))
     yield driver
     driver.close()
 

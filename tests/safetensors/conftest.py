@@ -1,23 +1,16 @@
 """Fixtures: the safetensors driver, given many files in one run."""
 
 import json
-import os
-import pathlib
 import struct
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def verdicts():
+def verdicts(built):
     """verdicts([bytes of a file, ...]) -> [what the driver says of it, ...]."""
-    build = pathlib.Path(os.environ.get("SHARDWISE_BUILD", "build/release"))
-    driver = (build if build.is_absolute() else ROOT / build) / "tests" / "safetensors_driver"
-    if not driver.exists():
-        pytest.fail(f"{driver} is missing: build the target safetensors_driver first")
+    driver = built("safetensors_driver")
 
     def run(files):
         sent = b"".join(struct.pack("<Q", len(file)) + file for file in files)
