@@ -24,10 +24,11 @@ def mesh():
 def distribution(mesh):
     """A ModelParallel distribution in force, whose layout map cuts the kernels of zoo.py's models."""
     layout_map = LayoutMap(mesh)
-    layout_map["(?:.*/)?(?:words|tied|untied|block)/embeddings"] = ("model", "batch")
-    layout_map[".*wide_(?!conv).*/kernel"] = (None, "model")
+    # Keras 3.12 and 3.13 search for a key in a path; since 3.14 it has to match all of it.
+    layout_map["^(?:.*/)?(?:words|tied|untied|block)/embeddings$"] = ("model", "batch")
+    layout_map[".*wide_(?!conv).*/kernel$"] = (None, "model")
     for rank in (1, 2, 3):
-        layout_map[f".*wide_conv{rank}/kernel"] = (*[None] * (rank + 1), "model")
+        layout_map[f".*wide_conv{rank}/kernel$"] = (*[None] * (rank + 1), "model")
     distribution = ModelParallel(layout_map=layout_map, batch_dim_name="batch")
     with distribution.scope():
         yield distribution

@@ -16,12 +16,17 @@ ROWS, WIDTH = 8192, 256  # 8 MiB of float32, cut eightfold
 SLACK = 64 << 10  # seeds, counters and what else is small
 
 
+def pieces(array):
+    """An array's shards as arrays. Not by `addressable_shards`, which keep each other alive in JAX 0.8."""
+    return [array.addressable_data(k) for k in range(len(array.sharding.addressable_devices))]
+
+
 def live():
     """Bytes of every device, each buffer counted once."""
     buffers = {}
     for array in jax.live_arrays():
-        for shard in [] if array.is_deleted() else array.addressable_shards:
-            buffers[shard.data.unsafe_buffer_pointer(), shard.device.id] = shard.data.nbytes
+        for data in [] if array.is_deleted() else pieces(array):
+            buffers[data.unsafe_buffer_pointer(), data.device.id] = data.nbytes
     used = collections.Counter()
     for (_, device), nbytes in buffers.items():
         used[device] += nbytes
@@ -58,8 +63,8 @@ def shards(model):
     """Bytes of each device in a model's variables."""
     held = collections.Counter()
     for variable in model.variables:
-        for shard in variable.value.addressable_shards:
-            held[shard.device.id] += shard.data.nbytes
+        for data in pieces(variable.value):
+            held[data.device.id] += data.nbytes
     return held
 
 

@@ -184,7 +184,7 @@ def test_left_over_groups_and_rules_are_reported(distribution, tmp_path):
     model = sequential(layers.Dense(32), shape=(16,))
     report = sw.load_weights(model, tmp_path / "m.weights.h5", progress=False)
     assert report.left_over == ["layers/dense_1/vars"]
-    assert ".*wide_conv1/kernel" in report.unmatched_rules and len(report.unmatched_rules) == 5
+    assert ".*wide_conv1/kernel$" in report.unmatched_rules and len(report.unmatched_rules) == 5
     assert "left over in the file: layers/dense_1/vars" in str(report)
 
 
@@ -229,7 +229,9 @@ def test_keras_is_as_before(file):
     from keras.src.backend.jax.core import JaxVariable
     from keras.src.saving import saving_lib
 
-    places = [(Variable, "assign"), (Variable, "value"), (JaxVariable, "_initialize_with_initializer")]
+    # Keras 3.12 has it in the base class only.
+    initializing = JaxVariable if "_initialize_with_initializer" in vars(JaxVariable) else Variable
+    places = [(Variable, "assign"), (Variable, "value"), (initializing, "_initialize_with_initializer")]
     places += [(saving_lib, "_load_state"), (saving_lib, "is_memory_sufficient")]
     places += [(saving_lib.H5IOStore, "_get_h5_file")]
     before = [vars(owner)[name] for owner, name in places]

@@ -94,7 +94,10 @@ def _not_stored(model):
 @pytest.mark.parametrize("mode", ["gptq", "awq"])
 def test_calibrated_layers(mode, distribution, tmp_path):
     """Written by hand: Keras 3.15.1 leaves kernel_zero out of what it saves of them, and then refuses to load it."""
-    model = calibrated(mode)()
+    try:
+        model = calibrated(mode)()
+    except ValueError as error:
+        pytest.skip(f"Keras {keras.__version__} has no {mode}: {error}")
     (layer,) = model.layers
     names = [n for n in layer.variable_serialization_spec[mode] if hasattr(layer, n)]
     with h5py.File(tmp_path / "m.weights.h5", "w") as file:

@@ -4,6 +4,8 @@ import keras
 import numpy as np
 from keras import layers
 
+STORES_NESTED = tuple(int(n) for n in keras.__version__.split(".")[:2]) >= (3, 15)
+
 
 def sequential(*parts, shape, **kwargs):
     model = keras.Sequential([keras.Input(shape, **kwargs), *parts])
@@ -105,18 +107,24 @@ class Block(layers.Layer):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.parts = [layers.Dense(8, name="wide_a"), [layers.Dense(8, name="wide_b"), layers.Dense(8, name="b")]]
+        nested = [layers.Dense(8, name="wide_b"), layers.Dense(8, name="b")]
+        # Before 3.15 Keras neither saves nor loads what is in a container of a container.
+        self.parts = [layers.Dense(8, name="wide_a"), nested if STORES_NESTED else layers.Identity()]
+        self.flat = [] if STORES_NESTED else nested
         self.named = {"x": layers.Dense(8, name="x"), "y": layers.LayerNormalization()}
+
+    def all_parts(self):
+        return [self.parts[0], *(self.parts[1] if STORES_NESTED else self.flat), *self.named.values()]
 
     def build(self, shape):
         self.scale = self.add_weight(shape=(8,), name="scale", initializer="random_normal")
         self.table = self.add_weight(shape=(8, 4), name="embeddings", initializer="random_normal")
         self.count = self.add_weight(shape=(), dtype="int32", initializer="zeros", trainable=False, name="count")
-        for layer in [self.parts[0], *self.parts[1], *self.named.values()]:
+        for layer in self.all_parts():
             layer.build((None, 8))
 
     def call(self, x):
-        for layer in [self.parts[0], *self.parts[1], *self.named.values()]:
+        for layer in self.all_parts():
             x = layer(x)
         return x * self.scale + keras.ops.sum(self.table)
 

@@ -8,13 +8,14 @@ import numpy as np
 from jax.sharding import Sharding
 
 from .. import _core
-from . import _handover
+from . import _handover, _versions
 from ._options import LoadOptions
 from ._requests import Request, make_plan
 
 
 def normal(key, shape, dtype="float32", *, sharding: Sharding, options: LoadOptions = LoadOptions()) -> jax.Array:
-    """jax.random.normal(key, shape, dtype), placed as `sharding` says; no device ever holds the whole.
+    """jax.random.normal(key, shape, dtype), placed as `sharding` says; no device ever holds the whole (but one does
+    with jaxlib before 0.8.2 on CPU devices, for what is normally distributed).
 
     key: of jax.random.key(seed) or PRNGKey(seed), threefry2x32. dtype: float16, bfloat16, float32 (float64 with x64).
     Raises ValueError (shape, dtype, a sharding that does not divide), NotImplementedError (another kind of key).
@@ -59,6 +60,8 @@ def _make(kind, parameters, key, shape, dtype, sharding, options):
     name = str(jax.dtypes.canonicalize_dtype(dtype))
     if any(d.platform != "cpu" for d in sharding.device_set):
         return _on_device(kind, tuple(parameters), shape, name, sharding)(key)
+    if kind in ("normal", "truncated_normal") and not _versions.has_steady_logarithms():
+        return jax.device_put(_on_device(kind, tuple(parameters), shape, name, None)(key), sharding)
     source = (
         _core.random_integers(int(parameters[0]), int(parameters[1]), words)
         if kind == "randint"

@@ -3,9 +3,10 @@
 import jax
 import jax.numpy as jnp
 from keras.src.backend.common.stateless_scope import in_stateless_scope
+from keras.src.initializers import Initializer
 from keras.src.utils.jax_utils import is_in_jax_tracing_scope
 
-from . import _patches
+from . import _keras, _patches
 from ._initialize import compiled_value, initialize, request_for, source_of
 from ._report import Report
 from ._settings import Settings
@@ -28,9 +29,10 @@ class Deferred:
     def add(self, variable, initializer, initialize_as_keras) -> bool:
         """Whether the variable is taken care of here; False: Keras initialises it now, as ever."""
         if source_of(initializer) is None:
+            self._report.initialized_whole += isinstance(initializer, Initializer)
             return False
-        variable._initialize_layout()
-        _patches.set_raw_value(variable, None)
+        _keras.initialize_layout(variable)
+        _keras.set_raw_value(variable, None)
         self._waiting[id(variable)] = (variable, initializer, initialize_as_keras)
         if not self._waits and not in_stateless_scope():
             self.touch(variable)
@@ -76,5 +78,6 @@ class Deferred:
                     variable._direct_assign(value)
                     self._report.initialized += 1
                 else:
+                    self._report.initialized_whole += 1
                     initialize_as_keras(variable, initializer)
             initialize(variables, requests, self._settings, self._report)

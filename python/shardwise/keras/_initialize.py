@@ -2,13 +2,12 @@
 
 import jax
 from keras.src import initializers
-from keras.src.backend.jax import core
 from keras.src.initializers.random_initializers import RandomInitializer
 
 from .. import _core
-from ..jax import _handover
+from ..jax import _handover, _versions
 from ..jax._requests import Request, make_plan
-from . import _compiled
+from . import _compiled, _keras
 from ._recorder import sharding_of, target_dtype
 from ._settings import Settings
 
@@ -25,7 +24,7 @@ def request_for(variable, initializer) -> Request | None:
     if source is None:
         return None
     sharding, dtype, shape = sharding_of(variable), target_dtype(variable), tuple(variable._shape)
-    if not is_host_memory(sharding):
+    if not is_host_memory(sharding) or not (_versions.has_steady_logarithms() or _is_uniform(initializer)):
         return None
     try:
         source.check(shape, dtype)
@@ -41,6 +40,12 @@ def compiled_value(variable, initializer) -> jax.Array | None:
         return None
     rounding = _rounding(variable, sharding)
     return _compiled.make(initializer, tuple(variable._shape), target_dtype(variable), sharding, rounding)
+
+
+def _is_uniform(initializer):
+    """Whether no value is made by a logarithm."""
+    normal = isinstance(initializer, (initializers.RandomNormal, initializers.TruncatedNormal))
+    return not normal and "normal" not in getattr(initializer, "distribution", "")
 
 
 def is_host_memory(sharding) -> bool:
@@ -67,13 +72,9 @@ def source_of(initializer) -> _core.Initializer | None:
 
 def _rounding(variable, sharding):
     """How Keras computes it: compiled as one program from a certain size on, else op by op."""
-    if sharding is None or _is_nnx(variable):
+    if sharding is None or _keras.is_nnx(variable):
         return "eager"
-    return "jit" if core.should_shard_at_init(sharding, variable._shape) else "eager"
-
-
-def _is_nnx(variable):
-    return hasattr(core, "NnxVariable") and isinstance(variable, core.NnxVariable)
+    return "jit" if _keras.compiles_initializer(sharding, variable._shape) else "eager"
 
 
 def initialize(variables: list, requests: list[Request], settings: Settings, report) -> None:

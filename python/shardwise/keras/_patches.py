@@ -12,10 +12,11 @@ import importlib.util
 import sys
 import threading
 
-from keras.src import backend
 from keras.src.backend.common.variables import Variable
 from keras.src.backend.jax import core as jax_core
 from keras.src.saving import saving_lib
+
+from . import _keras
 
 _current = contextvars.ContextVar("shardwise_scope", default=None)
 _lock = threading.Lock()
@@ -56,14 +57,6 @@ def original(owner, name):
     return getattr(function, "shardwise_original", function)
 
 
-def set_raw_value(variable, value) -> None:
-    """Sets what a variable holds, without Keras's distributing it first."""
-    if hasattr(jax_core, "NnxVariable") and isinstance(variable, jax_core.NnxVariable):
-        jax_core._set_raw_value(variable, value)
-    else:
-        variable._value = value
-
-
 def _install():
     global _open
     with _lock:
@@ -86,14 +79,11 @@ def _uninstall():
 
 def _patches():
     """(owner, name, function that makes the replacement of what is there)."""
-    classes = [c for c in backend.Variable.__mro__ if c is Variable or c.__module__.startswith("keras.src.backend.jax")]
     yield Variable, "assign", _assign
-    for cls in classes:
-        if "value" in vars(cls):
-            yield cls, "value", _value
-        if cls is not Variable and "_initialize_with_initializer" in vars(cls):
-            yield cls, "_initialize_with_initializer", _initialize
-    if hasattr(jax_core, "NnxVariable"):
+    for cls in _keras.value_classes():
+        yield cls, "value", _value
+    yield _keras.initializing_class(), "_initialize_with_initializer", _initialize
+    if _keras.nnx_class() is not None:
         yield jax_core, "jnp", _WithoutDummies
     yield saving_lib, "_load_state", _load_state
     yield saving_lib, "is_memory_sufficient", _is_memory_sufficient
@@ -114,7 +104,7 @@ class _WithoutDummies:
         return getattr(self._own, name)
 
     def zeros(self, shape, dtype=None, **kwargs):
-        is_dummy = sys._getframe(1).f_code is jax_core.NnxVariable.__init__.__code__ and current() is not None
+        is_dummy = sys._getframe(1).f_code is _keras.nnx_class().__init__.__code__ and current() is not None
         return self._own.zeros(() if is_dummy else shape, dtype, **kwargs)
 
 

@@ -6,7 +6,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 from .. import _core
 from ..jax import _handover
 from ..jax._requests import Plan, Request, make_plan
-from . import _errors, _patches
+from . import _errors, _keras
 from ._lazy import LazyTensor, can_become
 from ._report import Report, WholeRead
 from ._settings import Settings
@@ -79,12 +79,13 @@ class Recorder:
         On an error nothing of what is pending was assigned (with keep_old)."""
         groups = list(self._groups())
         self._pending.clear()
-        if self.settings.keep_old:
-            self._load_then_assign(groups)
-        else:
-            for catalog, requests, labels, variables in groups:
-                for part in _parts(requests, self.settings.release_bytes):
-                    self._release_load_assign(catalog, requests, labels, variables, part)
+        with _keras.as_outside():
+            if self.settings.keep_old:
+                self._load_then_assign(groups)
+            else:
+                for catalog, requests, labels, variables in groups:
+                    for part in _parts(requests, self.settings.release_bytes):
+                        self._release_load_assign(catalog, requests, labels, variables, part)
         return [variable for *_, variables in groups for variable in variables]
 
     def _load_then_assign(self, groups):
@@ -101,7 +102,7 @@ class Recorder:
 
     def _release_load_assign(self, catalog, requests, labels, variables, part):
         for k in part:
-            _patches.set_raw_value(variables[k], None)
+            _keras.set_raw_value(variables[k], None)
             variables[k]._initializer = _no_value(variables[k].path)
         arrays = self._run(catalog, [requests[k] for k in part], labels)
         for k, array in zip(part, arrays):
@@ -121,7 +122,7 @@ class Recorder:
             by_reader.setdefault(id(lazy._reader), []).append((variable, lazy))
         for reader, pairs in by_reader.items():
             requests = [_request(variable, lazy) for variable, lazy in pairs]
-            labels = {r.name: axes for r, (v, _) in zip(requests, pairs) if (axes := getattr(v._layout, "axes", None))}
+            labels = {r.name: axes for r, (v, _) in zip(requests, pairs) if (axes := _keras.layout_axes(v._layout))}
             yield self._catalogs[reader][1], requests, labels, [variable for variable, _ in pairs]
 
     def read(self, catalog: _core.Catalog, lazy: LazyTensor):
@@ -142,7 +143,7 @@ class Recorder:
         """Everything as it was before. Returns the variables that had no value then."""
         self._pending.clear()
         for variable, value, initializer in self._old.values():
-            _patches.set_raw_value(variable, value)
+            _keras.set_raw_value(variable, value)
             variable._initializer = initializer
         without = [variable for variable, value, _ in self._old.values() if value is None]
         for saveable, attributes in self._attributes.values():
@@ -176,12 +177,9 @@ def target_dtype(variable) -> str:
 
 def sharding_of(variable):
     """The jax Sharding that a variable's values have, or None: JAX's default device, uncommitted."""
-    variable._initialize_layout()
-    layout = variable._layout
-    if layout is None:
-        return None
-    layout = getattr(layout, "backend_layout", layout)
-    return layout if isinstance(layout, jax.sharding.Sharding) else layout.sharding
+    _keras.initialize_layout(variable)
+    layout = _keras.backend_layout(variable._layout)
+    return layout if layout is None or isinstance(layout, jax.sharding.Sharding) else layout.sharding
 
 
 def read_values(catalog, lazy):

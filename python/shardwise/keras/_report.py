@@ -19,6 +19,7 @@ class Report:
     format: str = ""
     variables: int = 0  # that got their values shard by shard
     initialized: int = 0  # variables whose first values were made shard by shard
+    initialized_whole: int = 0  # whose first values Keras's own initializers had to make in one piece
     bytes_read: int = 0  # from storage
     seconds: float = 0.0  # in loads, without Keras's walk
     staging_peak_bytes: int = 0
@@ -48,6 +49,8 @@ class Report:
         ]
         if self.initialized:
             lines.append(f"  initialised shard by shard: {self.initialized} variables")
+        if self.initialized_whole:
+            lines.append(f"  initialised whole by Keras: {self.initialized_whole} variables")
         for read in self.whole_reads:
             lines.append(f"  read whole on the host: {read.tensor} ({_size(read.nbytes)})")
         lines += [f"  left over in the file: {group}" for group in self.left_over]

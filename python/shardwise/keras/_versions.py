@@ -3,7 +3,7 @@
 import warnings
 
 TESTED_KERAS = ((3, 12), (3, 15))
-TESTED_JAX = ((0, 7), (0, 11))
+TESTED_JAX = ((0, 8), (0, 10))
 
 
 def number(version: str) -> tuple[int, int]:
