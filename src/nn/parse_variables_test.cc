@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+#include <vector>
+
+#include "shardwise/shape.h"
 #include "shardwise/variables.h"
 #include "testing/matchers.h"
 
@@ -131,6 +136,56 @@ TEST(ParseVariables, LimitsHold) {
   for (int i = 0; i < 1 << 16; ++i) list += ",0";
   EXPECT_THAT(parse(with(R"(, "initializer": {"class_name": "STFT", "config": {"window": [)" + list + "]}}")),
               FailsWith(Code::kInvalidArgument, "more than 65536 items"));
+}
+
+// Texts one splice away from a good one: characters that JSON gives a meaning, numbers at the limits, pieces moved.
+TEST(ParseVariables, ChangedTextsGiveAStatusOrVariablesThatCanBeBound) {
+  const std::string good = with(R"(, "dtype": "bfloat16", "rounding": "keras", "initializer": {"class_name":
+    "VarianceScaling", "config": {"scale": 0.5, "mode": "fan_in", "distribution": "uniform", "seed": 42}}}, {"name": "w",
+    "shape": [3], "initializer": "zeros")");
+  ASSERT_THAT(parse(good), IsOk());
+  const std::vector<std::string> pieces = {"{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           "\"",
+                                           "\\",
+                                           ",",
+                                           ":",
+                                           "-",
+                                           "1e999",
+                                           "-1",
+                                           "0",
+                                           "null",
+                                           "true",
+                                           "9223372036854775807",
+                                           "18446744073709551616",
+                                           "\\ud800",
+                                           "\xff",
+                                           R"({"a": 1})"};
+  std::mt19937 random(3);
+  std::size_t accepted = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = good;
+    for (auto n = 1 + random() % 3; n > 0; --n) {
+      const std::size_t at = random() % text.size();
+      const std::size_t erased = random() % 3 == 0 ? random() % 12 : random() % 2;
+      const bool moves = random() % 4 == 0;
+      text.replace(at, erased,
+                   moves ? good.substr(random() % good.size(), random() % 20) : pieces[random() % pieces.size()]);
+    }
+    const auto tree = parse(text);
+    if (!tree.ok()) {
+      EXPECT_NE(tree.status().code(), Code::kInternal) << text << "\n" << tree.status().message();
+      continue;
+    }
+    ++accepted;
+    for (const Variable& variable : tree->variables) {
+      EXPECT_THAT(element_count(variable.initial.shape), IsOk()) << text;
+      EXPECT_FALSE(variable.path.empty()) << text;
+    }
+  }
+  EXPECT_GT(accepted, 10u);  // else the changes are too coarse to reach anything
 }
 
 }  // namespace

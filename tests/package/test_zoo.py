@@ -120,3 +120,15 @@ def test_predictions_are_the_same(name, distribution, tmp_path):
     sw.load_weights(model, tmp_path / "m.weights.h5", progress=False)
     for a, b in zip(predictions(model), expected, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_legacy_files_are_left_to_keras(distribution, tmp_path):
+    model = MODELS["dense"]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.save(tmp_path / "m.h5")
+    expected = state(model)
+    scramble(model)
+    report = sw.load_weights(model, tmp_path / "m.h5", progress=False)
+    assert_same(model, expected)
+    assert "legacy" in report.fallback and report.variables == 0

@@ -117,3 +117,5 @@ def _load(scope, model, filepath, skip_mismatch, kwargs):
     else:
         model.load_weights(filepath, skip_mismatch=skip_mismatch, **kwargs)
         scope.report.path = scope.report.path or str(filepath)
+        if not scope.report.format and not scope.report.fallback and not scope.recorder.dry:
+            scope.report.fallback = "a legacy .h5 file"
