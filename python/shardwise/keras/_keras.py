@@ -24,7 +24,7 @@ def initialize_layout(variable) -> None:
 
 
 def backend_layout(layout):
-    """JAX's sharding or layout for a variable's layout, which is a TensorLayout (since Keras 3.15) or JAX's own already."""
+    """JAX's sharding or layout for a variable's layout: a TensorLayout (since Keras 3.15), or JAX's own already."""
     return getattr(layout, "backend_layout", layout)
 
 
