@@ -12,13 +12,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree
+
+import count_junit
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Each minor version of Keras that is claimed (shardwise/keras/_versions.py), with the oldest, the newest and other JAX.
 PAIRS = ["3.12.4:0.8.0", "3.13.2:0.8.3", "3.14.1:0.9.2", "3.15.0:0.10.0", "3.15.1:0.10.2"]
-
-
 # What the tests import besides, in the versions of scripts/requirements.txt; everything else is pip's choice.
 ALONGSIDE = {"h5py", "numpy", "pytest", "safetensors", "scipy"}
 
@@ -31,13 +30,6 @@ def pins():
 def run(command, log, **options):
     with open(log, "a") as out:
         return subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, **options).returncode == 0
-
-
-def counts(junit):
-    """Tests that passed, failed and were skipped."""
-    suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
-    bad, skipped = int(suite.get("failures")) + int(suite.get("errors")), int(suite.get("skipped"))
-    return int(suite.get("tests")) - bad - skipped, bad, skipped
 
 
 def build_wheel(folder):
@@ -55,6 +47,7 @@ def check(pair, folder, wheel):
     place.mkdir(parents=True, exist_ok=True)
     log, python = place / "log.txt", place / "venv/bin/python"
     log.unlink(missing_ok=True)
+    (place / "pytest.xml").unlink(missing_ok=True)
     wanted = [f"keras=={keras}", f"jax=={jax}", "flax", *pins()]
     ready = (
         run([sys.executable, "-m", "venv", place / "venv"], log)
@@ -67,7 +60,7 @@ def check(pair, folder, wheel):
     command = [python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", f"--junitxml={junit}", "tests/package"]
     environment = {**os.environ, "SHARDWISE_BUILD": str(ROOT / "build/release"), "TF_CPP_MIN_LOG_LEVEL": "3"}
     well = run(command, log, cwd=ROOT, env=environment)
-    passed, failed, skipped = counts(junit)
+    passed, failed, skipped = count_junit.count(place)
     return f"{pair:16} {passed:4} passed {failed:3} failed {skipped:3} skipped   {log}", well and not failed
 
 

@@ -28,8 +28,8 @@ class StftSource final : public RunSource {
     for (const Value value : window_) {
       sum += options.scaling == StftScaling::kDensity ? double{value} * double{value} : std::fabs(double{value});
     }
-    if (options.scaling == StftScaling::kDensity) sum = std::sqrt(as_keras(sum));
-    scaling_ = A::from_double(options.scaling == StftScaling::kDensity ? as_keras(sum) : sum);
+    if (options.scaling == StftScaling::kDensity) sum = as_keras(std::sqrt(as_keras(sum)));
+    scaling_ = A::from_double(sum);
   }
 
   // Keras divides by the number of points of the transform, computes the angle in the dtype, step by step, and lets

@@ -1,5 +1,4 @@
-
-from random_support import ROOT, Driver, jax  # jax from there, where it is told how to start
+from random_support import Driver, jax  # jax from there, where it is told how to start
 
 import pytest
 

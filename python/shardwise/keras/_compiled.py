@@ -10,6 +10,8 @@ import numpy as np
 from jax.extend import core
 from keras.src import initializers
 
+from . import _keras
+
 _PROGRAMS = 4096  # kept; of a model there are some dozens
 
 
@@ -18,10 +20,8 @@ def make(initializer, shape: tuple[int, ...], dtype: str, sharding, rounding: st
 
     rounding: "jit" as one program rounds, "eager" as one operation after the other does.
     """
-    config = dict(initializer.get_config())
+    config = _keras.initializer_config(initializer)
     config.pop("seed", None)
-    if hasattr(initializer, "gain"):
-        config["gain"] = initializer.gain  # Keras 3.15 leaves it out
     program = _program(type(initializer).__name__, json.dumps(config, sort_keys=True), shape, dtype, sharding, rounding)
     return program(np.array([getattr(initializer, "seed", 0), 0], np.uint32))
 

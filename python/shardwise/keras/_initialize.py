@@ -57,9 +57,7 @@ def source_of(initializer) -> _core.Initializer | None:
     """The library's initializer for one of Keras's; None for others, and for those that draw from a generator."""
     if type(initializer) not in _CLASSES:
         return None
-    config = dict(initializer.get_config())
-    if isinstance(initializer, initializers.Identity):
-        config["gain"] = initializer.gain  # Keras 3.15 leaves it out
+    config = _keras.initializer_config(initializer)
     if isinstance(initializer, RandomInitializer):
         if not isinstance(initializer.seed, int):
             return None

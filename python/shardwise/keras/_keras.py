@@ -41,6 +41,14 @@ def compiles_initializer(sharding, shape) -> bool:
     return hasattr(core, "should_shard_at_init") and core.should_shard_at_init(sharding, shape)
 
 
+def initializer_config(initializer) -> dict:
+    """An initializer's get_config(), whole: Keras 3.15 leaves the gain of Identity out."""
+    config = dict(initializer.get_config())
+    if hasattr(initializer, "gain"):
+        config["gain"] = initializer.gain
+    return config
+
+
 def initializing_class() -> type:
     """The class whose `_initialize_with_initializer` Keras calls for its variables."""
     return next(c for c in backend.Variable.__mro__ if "_initialize_with_initializer" in vars(c))
