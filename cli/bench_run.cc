@@ -1,7 +1,9 @@
 #include "cli/bench_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -144,74 +146,85 @@ Status prepare_cache(Phase which, const Setup& setup, BenchPhase& phase) {
   return {};
 }
 
-// Best of the repeats of `run`, each with a prepared cache.
-template <typename Run>
-Result<double> best_of(Phase which, const Setup& setup, BenchPhase& phase, const Run& run) {
-  double best = 0;
-  for (int i = 0; i < setup.request.repeat; ++i) {
-    SHARDWISE_RETURN_IF_ERROR(prepare_cache(which, setup, phase));
-    SHARDWISE_ASSIGN_OR_RETURN(const double seconds, run());
-    if (best == 0 || seconds < best) best = seconds;
+// One thing to measure: a row of the result, and what gives its seconds.
+struct Candidate {
+  BenchRow row;
+  std::function<Result<double>(BenchRow& row)> run;
+};
+
+// Runs every candidate once per round, each with a prepared cache, and keeps its best seconds. What the machine does
+// from one minute to the next (a disk's cache, its other users) so meets all of them alike, and each has as many tries.
+// Candidates that this system cannot run leave, with a note.
+Status take_turns(Phase which, const Setup& setup, BenchPhase& phase, std::vector<Candidate>& candidates) {
+  for (int round = 0; round < setup.request.repeat; ++round) {
+    for (std::size_t c = 0; c < candidates.size();) {
+      Candidate& candidate = candidates[c];
+      SHARDWISE_RETURN_IF_ERROR(prepare_cache(which, setup, phase));
+      const Result<double> seconds = candidate.run(candidate.row);
+      if (!seconds.ok() && seconds.status().code() == Code::kUnimplemented) {
+        const std::string note = format("not measured: {}", seconds.status().message());
+        if (phase.notes.empty() || phase.notes.back() != note) phase.notes.push_back(note);
+        candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(c));
+        continue;
+      }
+      if (!seconds.ok()) return seconds.status();
+      double& best = candidate.row.seconds;
+      best = best == 0 ? *seconds : std::min(best, *seconds);
+      ++c;
+    }
   }
-  return best;
+  return {};
 }
 
-// As many threads as load() would use.
+// As many threads as load() may use.
 unsigned thread_limit(const BenchRequest& request, Phase which) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   return request.threads > 0 ? request.threads : which == Phase::kCold ? 2 * cores : cores;
 }
 
-Status measure_raw(Phase which, const Setup& setup, BenchPhase& phase) {
-  BenchRow best{.what = "raw"};
-  std::vector<std::pair<RawMethod, const char*>> methods = {{RawMethod::kBuffered, "buffered"}};
-  if (which == Phase::kCold) methods.emplace_back(RawMethod::kDirect, "direct");
-  const unsigned most = thread_limit(setup.request, which);
-  for (const auto& candidate : methods) {
-    const RawMethod method = candidate.first;  // clang 14 cannot capture a structured binding
+// The fastest way of reading the bytes and doing nothing with them.
+Result<Candidate> raw_limit(Phase which, const Setup& setup, BenchPhase& phase) {
+  std::vector<Candidate> ways;
+  const auto add = [&](RawMethod method, const char* name) {
+    const unsigned most = thread_limit(setup.request, which);
     for (unsigned threads = 1;; threads = std::min(threads * 2, most)) {
-      const auto seconds =
-          best_of(which, setup, phase, [&] { return raw_read(setup.ranges, threads, method, setup.stop); });
-      if (!seconds.ok() && seconds.status().code() == Code::kUnimplemented) {
-        phase.notes.push_back(format("no direct reads here: {}", seconds.status().message()));
-        break;
-      }
-      if (!seconds.ok()) return seconds.status();
-      if (best.seconds == 0 || *seconds < best.seconds) {
-        best.seconds = *seconds;
-        best.how = format("{} thread{}, {}", threads, threads == 1 ? "" : "s", candidate.second);
-      }
-      if (threads == most) break;
+      BenchRow row{.what = "raw", .how = format("{} thread{}, {}", threads, threads == 1 ? "" : "s", name)};
+      ways.push_back(
+          {row, [&setup, threads, method](BenchRow&) { return raw_read(setup.ranges, threads, method, setup.stop); }});
+      if (threads == most) return;
     }
-  }
-  phase.rows.push_back(best);
-  return {};
+  };
+  add(RawMethod::kBuffered, "buffered");
+  if (which == Phase::kCold) add(RawMethod::kDirect, "direct");
+  SHARDWISE_RETURN_IF_ERROR(take_turns(which, setup, phase, ways));
+  Candidate best = *std::min_element(
+      ways.begin(), ways.end(), [](const Candidate& a, const Candidate& b) { return a.row.seconds < b.row.seconds; });
+  best.row.seconds = 0;  // measured once more, in turn with the loads
+  return best;
 }
 
-Status measure_load(Phase which, const Setup& setup, const NamedPlan& named, BenchPhase& phase) {
-  std::string how;
-  const auto run = [&]() -> Result<double> {
+Candidate load_of(const NamedPlan& named, const Setup& setup) {
+  const auto run = [&named, &setup](BenchRow& row) -> Result<double> {
     const auto start = std::chrono::steady_clock::now();
     SHARDWISE_ASSIGN_OR_RETURN(const Loaded loaded, load(named.plan, {.stop = setup.stop,
                                                                       .threads = setup.request.threads,
                                                                       .fingerprints = !setup.request.no_fingerprint}));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    how = loaded.statistics.methods.empty() ? "" : std::string(to_string(loaded.statistics.methods.front()));
+    row.how = loaded.statistics.methods.empty() ? "" : std::string(to_string(loaded.statistics.methods.front()));
     return seconds;
   };
-  SHARDWISE_ASSIGN_OR_RETURN(const double seconds, best_of(which, setup, phase, run));
-  phase.rows.push_back({"load " + named.layout, seconds, how});
-  return {};
+  return {{.what = "load " + named.layout}, run};
 }
 
 Status measure_phase(Phase which, const Setup& setup, const Console& console, BenchResult& result) {
   BenchPhase phase{.name = which == Phase::kWarm ? "warm" : "cold"};
   console.remark(format("{}: raw ...\n", phase.name));
-  SHARDWISE_RETURN_IF_ERROR(measure_raw(which, setup, phase));
-  for (const NamedPlan& named : setup.plans) {
-    console.remark(format("{}: {} ...\n", phase.name, named.layout));
-    SHARDWISE_RETURN_IF_ERROR(measure_load(which, setup, named, phase));
-  }
+  SHARDWISE_ASSIGN_OR_RETURN(Candidate raw, raw_limit(which, setup, phase));
+  console.remark(format("{}: loads, each in turn with raw ...\n", phase.name));
+  std::vector<Candidate> candidates = {std::move(raw)};
+  for (const NamedPlan& named : setup.plans) candidates.push_back(load_of(named, setup));
+  SHARDWISE_RETURN_IF_ERROR(take_turns(which, setup, phase, candidates));
+  for (Candidate& candidate : candidates) phase.rows.push_back(std::move(candidate.row));
   if (!phase.resident) phase.notes.push_back("the system does not tell what is in the page cache");
   if (which == Phase::kCold && phase.resident && *phase.resident > kColdShare) {
     phase.notes.push_back("not cold: the system kept some of it in the page cache");

@@ -12,11 +12,10 @@ HostMemory HostMemory::start() {
   return memory;
 }
 
-std::optional<std::uint64_t> HostMemory::peak_beside(std::uint64_t arena_bytes) const {
+std::optional<std::uint64_t> HostMemory::peak() const {
   const auto now = process_memory();
   if (!now.ok() || !baseline_) return std::nullopt;
-  const std::uint64_t beside = *baseline_ + arena_bytes;
-  return now->peak_resident > beside ? now->peak_resident - beside : 0;
+  return now->peak_resident > *baseline_ ? now->peak_resident - *baseline_ : 0;
 }
 
 }  // namespace shardwise::cli

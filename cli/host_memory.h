@@ -1,4 +1,4 @@
-// HostMemory: what this process needed beside its devices' arenas.
+// HostMemory: what this process needed.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@ class HostMemory {
  public:
   static HostMemory start();
 
-  // Highest resident memory since start(), above what was resident then, less `arena_bytes`; never below 0. nullopt
-  // where the kernel does not tell.
-  std::optional<std::uint64_t> peak_beside(std::uint64_t arena_bytes) const;
+  // Highest resident memory since start(), above what was resident then. nullopt where the kernel does not tell.
+  std::optional<std::uint64_t> peak() const;
 
  private:
   std::optional<std::uint64_t> baseline_;

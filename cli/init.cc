@@ -1,7 +1,6 @@
 // shardwise init: variables come to life in their shards, with the values that Keras would give them.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <numeric>
 
 #include "base/format.h"
 #include "cli/load_report.h"
@@ -109,15 +108,13 @@ ExitCode run_init(InitRequest& request, const Session& session) {
   Results results;
   const auto outcome = make_values(request, plan, session, console, results);
   if (!outcome.ok()) return console.fail(outcome, plan_json(console, plan));
-  const auto& peaks = results.loaded->statistics.device_peak_bytes;
-  LoadReport report{
-      .plan = plan,
-      .loaded = *results.loaded,
-      .host_peak_bytes = session.host_memory.peak_beside(std::accumulate(peaks.begin(), peaks.end(), std::uint64_t{0})),
-      .dump_folder = {},
-      .saved = request.save,
-      .values = &results.values,
-      .max_values = request.limit};
+  LoadReport report{.plan = plan,
+                    .loaded = *results.loaded,
+                    .process_peak_bytes = session.host_memory.peak(),
+                    .dump_folder = {},
+                    .saved = request.save,
+                    .values = &results.values,
+                    .max_values = request.limit};
   console.is_json() ? console.document(load_json(report)) : console.text(load_text(report));
   return ExitCode::kOk;
 }

@@ -1,7 +1,6 @@
 // shardwise load: read the tensors into their shards, and tell what it took.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <numeric>
 
 #include "base/format.h"
 #include "cli/load_report.h"
@@ -104,12 +103,8 @@ ExitCode run_load(const LoadRequest& request, const Session& session) {
   }
   if (!outcome.ok()) return console.fail(outcome, plan_json(console, plan));
 
-  const auto& peaks = loaded->statistics.device_peak_bytes;
   LoadReport report{
-      .plan = plan,
-      .loaded = *loaded,
-      .host_peak_bytes = session.host_memory.peak_beside(std::accumulate(peaks.begin(), peaks.end(), std::uint64_t{0})),
-      .dump_folder = request.dump};
+      .plan = plan, .loaded = *loaded, .process_peak_bytes = session.host_memory.peak(), .dump_folder = request.dump};
   if (receivers.check) report.check = receivers.check->compare(plan, *loaded);
   if (console.is_json()) {
     console.document(load_json(report));

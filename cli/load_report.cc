@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "base/format.h"
 #include "cli/fingerprints.h"
@@ -55,17 +56,25 @@ std::string memory_text(const LoadReport& report) {
                {"allowed", Align::kRight},
                {"predicted, bytes", Align::kRight},
                {"measured, bytes", Align::kRight}});
+  std::uint64_t devices = 0;
   for (std::size_t d = 0; d < report.plan.devices.size(); ++d) {
     const DevicePlan& device = report.plan.devices[d];
     if (!device.local) continue;
+    devices += device.peak_bytes;
     const std::uint64_t measured = report.loaded.statistics.device_peak_bytes[d];
     table.add({device.info.id, format_bytes(device.peak_bytes), format_bytes(measured),
                limit_text(device.info.memory_limit), format("{}", device.peak_bytes), format("{}", measured)});
   }
   const std::uint64_t predicted = report.plan.host.peak_bytes;
-  const auto& measured = report.host_peak_bytes;
-  table.add({"host, beside these", format_bytes(predicted), measured ? format_bytes(*measured) : "unknown", "",
-             format("{}", predicted), measured ? format("{}", *measured) : ""});
+  const auto add = [&](const char* name, std::uint64_t bytes, std::optional<std::uint64_t> measured) {
+    table.add({name, format_bytes(bytes), measured ? format_bytes(*measured) : "unknown", "", format("{}", bytes),
+               measured ? format("{}", *measured) : ""});
+  };
+  if (report.plan.options.retain == Retain::kKeep) {
+    add("host, beside these", predicted, host_peak_bytes(report));
+  } else {
+    add("all of the process", predicted + devices, report.process_peak_bytes);
+  }
   return table.to_string();
 }
 
@@ -131,6 +140,8 @@ std::string check_text(const ValueCheck::Report& check) {
   return text + "\n";
 }
 
+Json number_or_null(std::optional<std::uint64_t> number) { return number ? Json(*number) : Json(); }
+
 Json measured_json(const LoadReport& report) {
   const LoadStatistics& statistics = report.loaded.statistics;
   Json methods = Json::array();
@@ -138,7 +149,8 @@ Json measured_json(const LoadReport& report) {
   return {{"seconds", statistics.seconds},
           {"bytes_per_second", bytes_per_second(statistics)},
           {"device_peak_bytes", statistics.device_peak_bytes},
-          {"host_peak_bytes", report.host_peak_bytes ? Json(*report.host_peak_bytes) : Json()},
+          {"host_peak_bytes", number_or_null(host_peak_bytes(report))},
+          {"process_peak_bytes", number_or_null(report.process_peak_bytes)},
           {"bytes_read", statistics.bytes_read},
           {"bytes_wanted", statistics.bytes_wanted},
           {"bytes_generated", statistics.bytes_generated},
@@ -154,6 +166,13 @@ Json measured_json(const LoadReport& report) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> host_peak_bytes(const LoadReport& report) {
+  if (!report.process_peak_bytes || report.plan.options.retain == Retain::kDiscard) return std::nullopt;
+  const auto& peaks = report.loaded.statistics.device_peak_bytes;
+  const std::uint64_t devices = std::accumulate(peaks.begin(), peaks.end(), std::uint64_t{0});
+  return *report.process_peak_bytes - std::min(devices, *report.process_peak_bytes);
+}
 
 std::string load_text(const LoadReport& report) {
   std::string text = report.values == nullptr ? std::string() : values_text(report);

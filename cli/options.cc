@@ -169,9 +169,7 @@ void add_staging(CLI::App& command, std::uint64_t& bytes, const std::string& gro
 }
 
 void add_threads(CLI::App& command, unsigned& threads, const std::string& group) {
-  command
-      .add_option("--threads", threads,
-                  "Threads that read, make and copy [one per core; two where files are read directly].")
+  command.add_option("--threads", threads, "Threads that read, make and copy [one per core].")
       ->type_name("N")
       ->check(CLI::Range(0u, 1024u))
       ->group(group);

@@ -41,7 +41,7 @@ MEMBERS = {
     "`load_then_shard {device0_peak_bytes, host_peak_bytes, largest, largest_peak_bytes}`, and more",
     "`init`": "what `load` has, and `tensors[].first_values`; with `--dry-run` what `plan` has",
     "`load`": "what `plan` has, `tensors[].fingerprint`, `fingerprint`, `measured {seconds, bytes_per_second, "
-    "device_peak_bytes[], host_peak_bytes, bytes_read}` and more; with `--check` also "
+    "device_peak_bytes[], host_peak_bytes, process_peak_bytes, bytes_read}` and more; with `--check` also "
     "`check {checked, unchecked[], wrong[]}`",
     "`verify`": "`a`, `b`, `same`, `equal[]`, `different[]`, `missing[]`, `extra[]`: names of tensors; "
     "`reasons {name: text}` for those that differ",
@@ -51,8 +51,9 @@ MEMBERS = {
 
 NOTE = """
 `host_peak_bytes` is all of the process's memory that is not in a device's arena: predicted in `host`, measured in
-`measured` (highest resident size above that at the start, less the peaks of the devices; null where the kernel does not
-tell).
+`measured` (`process_peak_bytes`, the highest resident size above that at the start, less the peaks of the devices; null
+where the kernel does not tell, and with `--discard`, where the devices have their peaks at different times: compare
+`process_peak_bytes` with the sum of all that was predicted then).
 """
 
 

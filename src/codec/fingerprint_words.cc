@@ -9,6 +9,7 @@ namespace shardwise {
 namespace {
 
 constexpr auto kFactors = fingerprint_word_factors();
+constexpr std::size_t kTwoBlocks = 2 * 4 * kFingerprintBlock;  // bytes
 
 static_assert(
     [] {
@@ -39,9 +40,18 @@ std::uint64_t weighted_sum(std::uint64_t offset, std::span<const std::byte> byte
     bytes = bytes.subspan(head);
   }
   const InnerProduct inner_product = find_inner_product();
+  const TwoInnerProducts two_inner_products = find_two_inner_products();
   while (bytes.size() >= 4) {
     const std::uint64_t word = offset / 4;
     const std::uint64_t in_block = word % kFingerprintBlock;
+    if (in_block == 0 && bytes.size() >= kTwoBlocks) {
+      const std::uint64_t block = word / kFingerprintBlock;
+      const auto products = two_inner_products(bytes.data(), kFactors.data(), kFingerprintBlock);
+      sum += products[0] * fingerprint_block_factor(block) + products[1] * fingerprint_block_factor(block + 1);
+      offset += kTwoBlocks;
+      bytes = bytes.subspan(kTwoBlocks);
+      continue;
+    }
     const std::size_t count = std::min<std::size_t>(bytes.size() / 4, kFingerprintBlock - in_block);
     sum += inner_product(bytes.data(), kFactors.data() + in_block, count) *
            fingerprint_block_factor(word / kFingerprintBlock);

@@ -30,37 +30,54 @@ std::uint64_t inner_product(const std::byte* words, const std::uint32_t* factors
   return plain_product(words, factors, count);
 }
 
+std::array<std::uint64_t, 2> two_inner_products(const std::byte* words, const std::uint32_t* factors,
+                                                std::size_t count) {
+  return {plain_product(words, factors, count), plain_product(words + 4 * count, factors, count)};
+}
+
 #else
 
-// Full products of the words at even places, and of those at odd places moved there.
-template <class D64, class V64>
-HWY_INLINE void accumulate(D64 d64, const std::byte* words, const std::uint32_t* factors, V64& even, V64& odd) {
-  const hn::Repartition<std::uint32_t, D64> d32;
-  const auto word = hn::LoadU(d32, reinterpret_cast<const std::uint32_t*>(words));
-  const auto factor = hn::LoadU(d32, factors);
-  const auto high = [&](auto v) { return hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, v))); };
+// Adds the full products of the words at even places to `even`, and of those at odd places, copied there, to `odd`.
+template <class V32, class V64>
+HWY_INLINE void accumulate(V32 word, V32 factor, V32 odd_factor, V64& even, V64& odd) {
   even = hn::Add(even, hn::MulEven(word, factor));
-  odd = hn::Add(odd, hn::MulEven(high(word), high(factor)));
+  odd = hn::Add(odd, hn::MulEven(hn::DupOdd(word), odd_factor));
 }
 
 std::uint64_t inner_product(const std::byte* words, const std::uint32_t* factors, std::size_t count) {
   const hn::ScalableTag<std::uint64_t> d64;
-  const std::size_t lanes = 2 * hn::Lanes(d64);
+  const hn::Repartition<std::uint32_t, decltype(d64)> d32;
+  auto even = hn::Zero(d64);
+  auto odd = hn::Zero(d64);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d32) <= count; i += hn::Lanes(d32)) {
+    const auto factor = hn::LoadU(d32, factors + i);
+    const auto word = hn::LoadU(d32, reinterpret_cast<const std::uint32_t*>(words + 4 * i));
+    accumulate(word, factor, hn::DupOdd(factor), even, odd);
+  }
+  return hn::GetLane(hn::SumOfLanes(d64, hn::Add(even, odd))) + plain_product(words + 4 * i, factors + i, count - i);
+}
+
+// More than two blocks at once are slower again: they lie 4 KiB apart, and compete for the same lines of the first
+// cache.
+std::array<std::uint64_t, 2> two_inner_products(const std::byte* words, const std::uint32_t* factors,
+                                                std::size_t count) {
+  const hn::ScalableTag<std::uint64_t> d64;
+  const hn::Repartition<std::uint32_t, decltype(d64)> d32;
+  const std::byte* next = words + 4 * count;
   auto even0 = hn::Zero(d64);
   auto odd0 = hn::Zero(d64);
   auto even1 = hn::Zero(d64);
   auto odd1 = hn::Zero(d64);
   std::size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    accumulate(d64, words + 4 * i, factors + i, even0, odd0);
-    accumulate(d64, words + 4 * (i + lanes), factors + i + lanes, even1, odd1);
+  for (; i + hn::Lanes(d32) <= count; i += hn::Lanes(d32)) {
+    const auto factor = hn::LoadU(d32, factors + i);
+    const auto odd_factor = hn::DupOdd(factor);
+    accumulate(hn::LoadU(d32, reinterpret_cast<const std::uint32_t*>(words + 4 * i)), factor, odd_factor, even0, odd0);
+    accumulate(hn::LoadU(d32, reinterpret_cast<const std::uint32_t*>(next + 4 * i)), factor, odd_factor, even1, odd1);
   }
-  if (i + lanes <= count) {
-    accumulate(d64, words + 4 * i, factors + i, even0, odd0);
-    i += lanes;
-  }
-  const auto sum = hn::Add(hn::Add(even0, odd0), hn::Add(even1, odd1));
-  return hn::GetLane(hn::SumOfLanes(d64, sum)) + plain_product(words + 4 * i, factors + i, count - i);
+  return {hn::GetLane(hn::SumOfLanes(d64, hn::Add(even0, odd0))) + plain_product(words + 4 * i, factors + i, count - i),
+          hn::GetLane(hn::SumOfLanes(d64, hn::Add(even1, odd1))) + plain_product(next + 4 * i, factors + i, count - i)};
 }
 
 #endif
@@ -73,9 +90,16 @@ HWY_AFTER_NAMESPACE();
 namespace shardwise {
 
 HWY_EXPORT(inner_product);
+HWY_EXPORT(two_inner_products);
+
 InnerProduct find_inner_product() {
   choose_target();
   return &HWY_DYNAMIC_DISPATCH(inner_product);
+}
+
+TwoInnerProducts find_two_inner_products() {
+  choose_target();
+  return &HWY_DYNAMIC_DISPATCH(two_inner_products);
 }
 
 }  // namespace shardwise

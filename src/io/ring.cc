@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/checked.h"
@@ -104,12 +105,16 @@ class UringRing final : public Ring {
       const int failed = io_uring_wait_cqe(&ring_, &cqe);
       if (failed == -EINTR || failed == -EAGAIN) continue;
       if (failed != 0) return unavailable("io_uring: cannot wait for a read: {}", errno_text(-failed));
-      const std::uint64_t index = cqe->user_data;
-      const int result = cqe->res;
-      io_uring_cqe_seen(&ring_, cqe);
-      if (index == kIgnored) continue;
-      if (auto completion = advance(static_cast<unsigned>(index), result)) return *std::move(completion);
+      if (auto completion = take(*cqe)) return *std::move(completion);
     }
+  }
+
+  Result<std::optional<Completion>> poll() override {
+    io_uring_cqe* cqe = nullptr;
+    while (in_flight() > 0 && io_uring_peek_cqe(&ring_, &cqe) == 0) {
+      if (auto completion = take(*cqe)) return completion;
+    }
+    return std::optional<Completion>();
   }
 
   unsigned in_flight() const override { return static_cast<unsigned>(slots_.size() - free_.size()); }
@@ -137,6 +142,14 @@ class UringRing final : public Ring {
       sqe->user_data = kIgnored;
       return unavailable("{}: io_uring does not take a read: {}", printable(slot.file->path()), errno_text(-submitted));
     }
+  }
+
+  std::optional<Completion> take(io_uring_cqe& cqe) {
+    const std::uint64_t index = cqe.user_data;
+    const int result = cqe.res;
+    io_uring_cqe_seen(&ring_, &cqe);
+    if (index == kIgnored) return std::nullopt;
+    return advance(static_cast<unsigned>(index), result);
   }
 
   // What a result of the kernel means for its slot: finished, or (nullopt) asked again.

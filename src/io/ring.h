@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "shardwise/file.h"
@@ -45,6 +46,8 @@ class Ring {
   };
   // Blocks until some read has finished. Precondition: in_flight() > 0.
   virtual Result<Completion> wait() = 0;
+  // A read that has finished by now, or nothing. Never blocks.
+  virtual Result<std::optional<Completion>> poll() = 0;
   virtual unsigned in_flight() const = 0;
 };
 

@@ -182,6 +182,35 @@ TEST_F(RingTest, RefusesMoreThanItsDepth) {
   EXPECT_THAT((*ring)->wait()->status, FailsWith(Code::kDataLoss));
 }
 
+TEST_F(RingTest, PollGivesWhatHasFinishedAndNeverBlocks) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  const Descriptor reader(ends[0]);
+  Descriptor writer(ends[1]);
+  const AnyFile file(reader.get(), 4096);
+  auto target = HugeBuffer::create(4096);
+  ASSERT_THAT(target, IsOk());
+  auto ring = Ring::create(1);
+  ASSERT_THAT(ring, IsOk());
+  auto nothing = (*ring)->poll();
+  ASSERT_THAT(nothing, IsOk());
+  EXPECT_FALSE(nothing->has_value()) << "nothing was asked for";
+  ASSERT_THAT((*ring)->submit(file, 0, target->span(), 7), IsOk());
+  nothing = (*ring)->poll();
+  ASSERT_THAT(nothing, IsOk());
+  EXPECT_FALSE(nothing->has_value()) << "nobody has written";
+  writer = Descriptor();  // ends the read in flight
+  std::optional<Ring::Completion> completion;
+  while (!completion) {
+    auto polled = (*ring)->poll();
+    ASSERT_THAT(polled, IsOk());
+    completion = *std::move(polled);
+  }
+  EXPECT_EQ(completion->tag, 7u);
+  EXPECT_THAT(completion->status, FailsWith(Code::kDataLoss));
+  EXPECT_EQ((*ring)->in_flight(), 0u);
+}
+
 TEST_F(RingTest, FileThatShrankIsDataLoss) {
   const std::string path = folder_.write("a", random_bytes(50'000));
   const auto file = direct(path);

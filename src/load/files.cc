@@ -36,19 +36,16 @@ Result<std::shared_ptr<const File>> open_planned(const CatalogFile& planned) {
   return open_inflate_file(std::move(file), planned.member, planned.size);
 }
 
-ReadMethod choose(const OpenFile& open, const Use& use) {
-  if (use.bytes < kFewBytes) return ReadMethod::kBuffered;
-  const std::optional<double> cached = resident_share(open.file->descriptor(), use.span);
-  return cached && *cached < kMostlyCached ? ReadMethod::kDirect : ReadMethod::kBuffered;
-}
-
 Status prepare(OpenFile& open, const Use& use, const CatalogFile& planned, const LoadOptions& options) {
   open.in_order = planned.is_deflated();
   if (open.file->descriptor() < 0) {
     open.method = ReadMethod::kMemory;
     return Status();
   }
-  open.method = options.method.value_or(choose(open, use));
+  const std::optional<double> cached =
+      use.bytes < kFewBytes ? std::nullopt : resident_share(open.file->descriptor(), use.span);
+  open.cached = cached && *cached >= kMostlyCached;
+  open.method = options.method.value_or(cached && !open.cached ? ReadMethod::kDirect : ReadMethod::kBuffered);
   if (open.method != ReadMethod::kDirect) {
     open.method = ReadMethod::kBuffered;
     return Status();

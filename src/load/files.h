@@ -17,6 +17,7 @@ struct OpenFile {
   std::shared_ptr<const File> file;
   std::shared_ptr<const DirectFile> direct;  // set when method is kDirect
   ReadMethod method = ReadMethod::kBuffered;
+  bool cached = false;  // most of what is wanted was in the page cache, as far as the system tells
   // Reads must come in file order, one at a time (a stream that is inflated on the way).
   bool in_order = false;
 };

@@ -51,8 +51,11 @@ Status Scatter::copy_part(const Segment& segment, std::uint64_t first, std::uint
   const LoadPlan& plan = context_.plan;
   const std::uint64_t width = unit_width(plan.tensors[segment.tensor].dtype);
   Status status;
+  // Each worker begins with another shard: two that fill neighbouring parts of the same shards would else fault the
+  // same huge pages one after the other, and both clear them.
+  const auto turn = static_cast<std::uint32_t>(std::uint64_t{segment.copy_count} * worker_ / context_.threads);
   for (std::uint32_t c = 0; c < segment.copy_count && status.ok(); ++c) {
-    const Copy& copy = plan.copies[segment.first_copy + c];
+    const Copy& copy = plan.copies[segment.first_copy + (c + turn) % segment.copy_count];
     clip_copy(copy.source_offset, copy.target_offset, dims_of(copy), first, last, scratch_,
               [&](std::uint64_t source, std::uint64_t target, std::span<const CopyDim> dims) {
                 if (!status.ok()) return;

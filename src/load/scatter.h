@@ -45,8 +45,9 @@ struct LoadContext {
 // Works off windows whose bytes are in memory. One per worker; thread-compatible.
 class Scatter {
  public:
-  Scatter(LoadContext& context, StageCosts& costs)
-      : context_(context), costs_(costs), run_list_(context.plan, context.targets) {}
+  // `worker`: which of context.threads this one belongs to.
+  Scatter(LoadContext& context, StageCosts& costs, unsigned worker)
+      : context_(context), costs_(costs), worker_(worker), run_list_(context.plan, context.targets) {}
 
   // `bytes` are the file's bytes of window.range. Finishes the window's tensors.
   Status window(const Window& window, std::span<const std::byte> bytes, std::stop_token stop);
@@ -87,6 +88,7 @@ class Scatter {
 
   LoadContext& context_;
   StageCosts& costs_;
+  const unsigned worker_;
   std::vector<CopyDim> scratch_;
   RunList run_list_;
   std::vector<std::byte> packed_;  // a piece on its way to a device the host cannot address

@@ -1,11 +1,19 @@
 #include "load/targets.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/format.h"
 #include "plan/peaks.h"
 #include "plan/windows.h"
 #include "shardwise/device.h"
 
 namespace shardwise {
+namespace {
+
+constexpr std::uint64_t kHugePage = 2_MiB;
+
+}  // namespace
 
 Targets::Targets(const LoadPlan& plan, const LoadOptions& options)
     : plan_(plan),
@@ -33,13 +41,27 @@ Status Targets::begin() {
       last = tensor;
     }
   }
-  for (std::uint32_t t = 0; t < plan_.tensors.size(); ++t) {
+  for (const std::uint32_t t : allocation_order()) {
     if (discard_ && windows_left_[t] != 0) continue;
     for (std::uint32_t v : plan_.tensors[t].variables) SHARDWISE_RETURN_IF_ERROR(allocate(v));
     allocated_[t] = true;
     if (windows_left_[t] == 0) SHARDWISE_RETURN_IF_ERROR(complete(t));
   }
   return Status();
+}
+
+// Shards that are whole huge pages come first, so that they begin with one in a device's memory. A huge page that two
+// shards share is cleared when the first arrives, and has left the processor's cache when the second does.
+std::vector<std::uint32_t> Targets::allocation_order() const {
+  const auto whole_pages = [&](std::uint32_t tensor) {
+    const auto& variables = plan_.tensors[tensor].variables;
+    if (variables.empty() || plan_.variables[variables[0]].placement.boxes.empty()) return false;
+    return plan_.shards[plan_.variables[variables[0]].first_shard].bytes % kHugePage == 0;
+  };
+  std::vector<std::uint32_t> order(plan_.tensors.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_partition(order.begin(), order.end(), whole_pages);
+  return order;
 }
 
 Status Targets::allocate(std::uint32_t variable) {

@@ -45,6 +45,7 @@ class Targets {
   Loaded take();
 
  private:
+  std::vector<std::uint32_t> allocation_order() const;
   Status allocate(std::uint32_t variable);
   Status complete(std::uint32_t tensor);
   ShardedArray make_array(std::uint32_t variable) const;

@@ -115,6 +115,9 @@ def test_the_host_stays_within_the_prediction_and_staging_plus_24_mib(tmp_path, 
     path = write_sparse(tmp_path / "a.safetensors", 12, (4096, 1024))
     loaded = shardwise("load", path, "--devices", 4, "--staging", staging, *keep, "--json").json
     peak = loaded["measured"]["host_peak_bytes"]
+    if keep:  # discarded arrays come and go: only the sum can be measured
+        assert peak is None
+        peak = loaded["measured"]["process_peak_bytes"] - sum(device["peak_bytes"] for device in loaded["devices"])
     assert peak <= loaded["host"]["peak_bytes"]
     assert peak <= loaded["host"]["staging_bytes"] + 24 * 2**20
 

@@ -16,6 +16,18 @@ def drop_cache(path):
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
+def check_host(report, promised):
+    """What is not in an arena. Discarded arrays come and go, so that only the sum can be measured with them."""
+    most = min(report["host"]["peak_bytes"], promised)
+    measured = report["measured"]
+    held = sum(device["peak_bytes"] for device in report["devices"])
+    if measured["host_peak_bytes"] is None:
+        assert 0 < measured["process_peak_bytes"] <= held + most
+    else:
+        assert 0 < measured["host_peak_bytes"] <= most
+        assert measured["process_peak_bytes"] == measured["host_peak_bytes"] + sum(measured["device_peak_bytes"])
+
+
 @pytest.mark.parametrize("cached", [True, False], ids=["warm", "cold"])
 @pytest.mark.parametrize("staging", ["8MiB", "64MiB"])
 @pytest.mark.parametrize("discard", [False, True], ids=["keep", "discard"])
@@ -30,9 +42,7 @@ def test_measured_peaks_are_below_the_predicted_ones(run, big, layout, staging, 
         assert 0 < measured <= device["peak_bytes"] <= device["limit_bytes"]
         if not discard:
             assert measured == device["bytes"], "its own shards, to the byte"
-    host = report["measured"]["host_peak_bytes"]
-    assert host <= report["host"]["peak_bytes"], "predicted"
-    assert host <= int(staging[:-3]) * MIB + 24 * MIB, "promised"
+    check_host(report, int(staging[:-3]) * MIB + 24 * MIB)
     assert report["measured"]["bytes_read"] == size
 
 
