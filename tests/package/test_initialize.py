@@ -63,6 +63,18 @@ def test_bits_are_keras(name, dtype, distribution):
     same(variables[:1], variables[1:])
 
 
+@pytest.mark.parametrize("seed", [2**32 + 5, -3])
+def test_seeds_beyond_32_bits_fail_as_in_keras(seed, distribution):
+    def make():
+        return keras.Variable(initializers.RandomNormal(seed=seed), shape=(64, 48), name="embeddings")
+
+    with pytest.raises(OverflowError) as theirs:
+        make()
+    with pytest.raises(OverflowError) as ours, sw.sharded(defer=False):
+        make()
+    assert str(ours.value) == str(theirs.value)
+
+
 def test_large_variables_round_as_compiled_programs(distribution):
     keras.utils.set_random_seed(1)
     initializer = initializers.RandomNormal(0.5, 2.0, seed=3)

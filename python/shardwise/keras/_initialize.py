@@ -59,9 +59,9 @@ def source_of(initializer) -> _core.Initializer | None:
         return None
     config = _keras.initializer_config(initializer)
     if isinstance(initializer, RandomInitializer):
-        if not isinstance(initializer.seed, int):
-            return None
-        config["seed"] = initializer.seed & 0xFFFFFFFF
+        if not isinstance(initializer.seed, int) or not 0 <= initializer.seed < 2**32:
+            return None  # beyond 32 bits Keras says what it says
+        config["seed"] = initializer.seed
     try:
         return _core.make_initializer(type(initializer).__name__, config)
     except (KeyError, ValueError, TypeError, RuntimeError):
