@@ -16,9 +16,9 @@ constexpr const char* kDescription =
     "it in\n"
     "the page cache. Cold: the cache dropped first, and checked to be; raw cold is the best of buffered and direct "
     "reads.\n"
-    "The best way of raw reading is found first; then it and the loads take turns, round by round, so that a disk that "
-    "is faster\n"
-    "in one minute than in the next is so for all of them.\n"
+    "The best way of raw reading is found first; then it and the loads take turns, round by round: a disk that is "
+    "faster\n"
+    "in one minute than in the next is so for all.\n"
     "Layouts: row splits the first dimension of every tensor over all devices, column the last, auto the largest.";
 
 constexpr const char* kExamples = R"help(  shardwise bench model.safetensors
