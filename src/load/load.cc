@@ -28,7 +28,7 @@ namespace shardwise {
 namespace {
 
 constexpr unsigned kMaxThreads = 64;
-// Slots of a thread that reads directly. Enough to keep a disk busy (its reads are 1 MiB each, six in flight), few
+// Slots of a thread that reads directly. Enough to keep a disk busy (three reads of 1 MiB in flight), few
 // enough that what arrives is still in the processor's cache when it is worked off: 32 of them read 0.87 of the raw
 // rate where 8 read all of it.
 constexpr unsigned kMaxSlots = 8;
