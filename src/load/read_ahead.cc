@@ -12,10 +12,6 @@ namespace {
 // clear it.
 constexpr std::uint64_t kStretchBytes = 2_MiB;
 
-std::uint64_t lead(const Window& window) {
-  return window.range.begin - round_down(window.range.begin, kDirectAlignment);
-}
-
 }  // namespace
 
 std::uint64_t ReadAhead::slot_bytes(std::uint64_t window) {
@@ -71,7 +67,7 @@ Status ReadAhead::submit_request(const DirectFile& file, std::span<const Window>
   const std::uint64_t begin = round_down(windows.front().range.begin, kDirectAlignment);
   const std::uint64_t end = round_up(windows.back().range.end, kDirectAlignment);
   SHARDWISE_RETURN_IF_ERROR(ring_->submit(file, begin, {address(*slot), end - begin}, *slot));
-  requests_[*slot] = {*slot, {windows.begin(), windows.end()}};
+  requests_[*slot] = {{windows.begin(), windows.end()}};
   std::fill_n(used_.begin() + *slot, count, true);
   in_flight_ += count;
   return Status();
@@ -107,15 +103,15 @@ const Window& ReadAhead::front() const {
 std::span<const std::byte> ReadAhead::front_bytes() {
   const Request& request = requests_[arrived_.front()];
   const Window& window = request.windows[request.next];
-  const std::uint64_t offset = window.range.begin - request.windows.front().range.begin;
-  return {address(request.first_slot) + lead(request.windows.front()) + offset, window.range.size()};
+  const std::uint64_t begin = round_down(request.windows.front().range.begin, kDirectAlignment);  // of what was read
+  return {address(arrived_.front()) + (window.range.begin - begin), window.range.size()};
 }
 
 // A window's bytes may begin in the slot before its own, so slots are freed when all of a request is done.
 void ReadAhead::pop() {
   Request& request = requests_[arrived_.front()];
   if (++request.next < request.windows.size()) return;
-  std::fill_n(used_.begin() + request.first_slot, request.windows.size(), false);
+  std::fill_n(used_.begin() + arrived_.front(), request.windows.size(), false);
   arrived_.pop_front();
 }
 

@@ -52,7 +52,6 @@ class ReadAhead {
  private:
   // Windows that follow each other in a file, read by one request into adjacent slots.
   struct Request {
-    unsigned first_slot = 0;
     std::vector<Window> windows;
     unsigned next = 0;  // window to be worked off
   };
