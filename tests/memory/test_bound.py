@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from memory_support import check_host
+
 MIB = 1 << 20
 MESH = ["--mesh", "model=8"]
 
@@ -14,18 +16,6 @@ def drop_cache(path):
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-def check_host(report, promised):
-    """What is not in an arena. Discarded arrays come and go, so that only the sum can be measured with them."""
-    most = min(report["host"]["peak_bytes"], promised)
-    measured = report["measured"]
-    held = sum(device["peak_bytes"] for device in report["devices"])
-    if measured["host_peak_bytes"] is None:
-        assert 0 < measured["process_peak_bytes"] <= held + most
-    else:
-        assert 0 < measured["host_peak_bytes"] <= most
-        assert measured["process_peak_bytes"] == measured["host_peak_bytes"] + sum(measured["device_peak_bytes"])
 
 
 @pytest.mark.parametrize("cached", [True, False], ids=["warm", "cold"])
