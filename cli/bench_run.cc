@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "cli/raw_read.h"
 #include "cli/request.h"
+#include "io/memory.h"
 #include "shardwise/checkpoint.h"
 #include "shardwise/device.h"
 #include "shardwise/load.h"
@@ -116,14 +117,20 @@ std::optional<std::uint64_t> available_memory() {
   return bytes;
 }
 
-// Every run holds all bytes at once, and the page cache holds them too.
-Status check_memory(const Setup& setup) {
+// What a run holds at once: all bytes, and its staging.
+std::uint64_t bytes_of_a_run(const Setup& setup) {
   std::uint64_t most = total_bytes(setup.ranges);
   for (const NamedPlan& named : setup.plans) {
     std::uint64_t sum = named.plan.host.peak_bytes;
     for (const DevicePlan& device : named.plan.devices) sum += device.peak_bytes;
     most = std::max(most, sum);
   }
+  return most;
+}
+
+// The page cache holds all bytes besides.
+Status check_memory(const Setup& setup) {
+  const std::uint64_t most = bytes_of_a_run(setup);
   const auto available = available_memory();
   if (!available || most + total_bytes(setup.ranges) <= *available) return {};
   return resource_exhausted(
@@ -146,20 +153,29 @@ Status prepare_cache(Phase which, const Setup& setup, BenchPhase& phase) {
   return {};
 }
 
+// Asks for the memory of a run and gives it back: a virtual machine's host takes back what was not used for a while,
+// and the first touch after that costs up to ten times as much, for whoever comes next.
+Status touch_memory(const Setup& setup) {
+  SHARDWISE_ASSIGN_OR_RETURN(HugeBuffer memory, HugeBuffer::create(bytes_of_a_run(setup)));
+  populate(memory.span());
+  return {};
+}
+
 // One thing to measure: a row of the result, and what gives its seconds.
 struct Candidate {
   BenchRow row;
   std::function<Result<double>(BenchRow& row)> run;
 };
 
-// Runs every candidate once per round, each with a prepared cache, and keeps its best seconds. What the machine does
-// from one minute to the next (a disk's cache, its other users) so meets all of them alike, and each has as many tries.
-// Candidates that this system cannot run leave, with a note.
+// Runs every candidate once per round, each with a prepared cache and memory, and keeps its best seconds. What the
+// machine does from one minute to the next (a disk's cache, its other users) so meets all of them alike, and each has
+// as many tries. Candidates that this system cannot run leave, with a note.
 Status take_turns(Phase which, const Setup& setup, BenchPhase& phase, std::vector<Candidate>& candidates) {
   for (int round = 0; round < setup.request.repeat; ++round) {
     for (std::size_t c = 0; c < candidates.size();) {
       Candidate& candidate = candidates[c];
       SHARDWISE_RETURN_IF_ERROR(prepare_cache(which, setup, phase));
+      SHARDWISE_RETURN_IF_ERROR(touch_memory(setup));
       const Result<double> seconds = candidate.run(candidate.row);
       if (!seconds.ok() && seconds.status().code() == Code::kUnimplemented) {
         const std::string note = format("not measured: {}", seconds.status().message());

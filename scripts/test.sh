@@ -105,10 +105,17 @@ stage_fuzz() {
   python3 tools/run_fuzzers.py --build build/fuzz --seconds "${FUZZ_SECONDS:-30}" --jobs "$jobs" --out "$results"
 }
 
-if [[ ${1:-} == --list ]]; then
-  list_stages
-  exit 0
-fi
+case ${1:-} in
+  --list)
+    list_stages
+    exit 0
+    ;;
+  -h | --help)
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+    list_stages
+    exit 0
+    ;;
+esac
 if [[ $# -gt 0 && " $* " != *" setup "* ]]; then
   ensure_packages run build test && ensure_test_venv || exit 1
 fi

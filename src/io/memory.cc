@@ -15,11 +15,19 @@ namespace shardwise {
 namespace {
 
 constexpr std::uint64_t kHugePage = 2_MiB;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, newer than some C libraries
 
 }  // namespace
 
 HugeBuffer::~HugeBuffer() {
   if (data_ != nullptr) ::munmap(data_, size_);  // the kernel rounds the length up to whole pages
+}
+
+void populate(std::span<std::byte> memory) {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = round_down(reinterpret_cast<std::uintptr_t>(memory.data()), page);
+  const auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, kPopulateWrite);
 }
 
 Result<HugeBuffer> HugeBuffer::create(std::uint64_t size) {

@@ -35,4 +35,8 @@ class HugeBuffer {
   std::uint64_t size_ = 0;
 };
 
+// Faults in the pages of `memory`, as its first touch would, without changing what they hold: others may write there.
+// Advice only: nothing where the kernel cannot (Linux before 5.14). Thread-safe.
+void populate(std::span<std::byte> memory);
+
 }  // namespace shardwise

@@ -57,6 +57,16 @@ TEST(HugeBuffer, Moves) {
   EXPECT_EQ(b.size(), 0u);  // NOLINT(bugprone-use-after-move): its state after a move is part of the contract
 }
 
+TEST(Populate, ChangesNothing) {
+  auto buffer = HugeBuffer::create(5_MiB);
+  ASSERT_THAT(buffer, IsOk());
+  buffer->span()[3_MiB] = std::byte{7};
+  populate(buffer->span().subspan(1, 4_MiB));  // begins and ends within pages
+  EXPECT_EQ(buffer->span()[3_MiB], std::byte{7});
+  EXPECT_EQ(buffer->span()[1_MiB], std::byte{0});
+  populate({});
+}
+
 // True when the page at `at` is mapped at all.
 bool is_mapped(std::uintptr_t at) {
   unsigned char resident = 0;

@@ -112,7 +112,8 @@ Result<Loaded> load(const LoadPlan& plan, const LoadOptions& options) {
   SHARDWISE_RETURN_IF_ERROR(targets.begin());
   Budget blocks(division.block_bytes);
   Scheduler scheduler(plan, targets);
-  LoadContext context{plan, options, files, targets, generators, blocks, division.threads};
+  FaultedPages faulted;
+  LoadContext context{plan, options, files, targets, generators, faulted, blocks, division.threads};
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<Worker*> all;
   TaskGroup group(options.stop);  // after what the tasks use: joined before any of it goes

@@ -9,6 +9,7 @@
 
 #include "concurrency/budget.h"
 #include "load/files.h"
+#include "load/prefault.h"
 #include "load/run_list.h"
 #include "load/targets.h"
 #include "plan/copies.h"
@@ -38,6 +39,7 @@ struct LoadContext {
   std::vector<OpenFile>& files;
   Targets& targets;
   const std::vector<std::optional<Generator>>& generators;  // per tensor; see make_generators()
+  FaultedPages& faulted;
   Budget& block_budget;  // decoded blocks and their scratch; tensors that are made whole
   unsigned threads = 1;
 };

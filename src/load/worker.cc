@@ -78,6 +78,7 @@ Status Worker::read_now(const Window& window) {
 
 Status Worker::start_batch(std::stop_token stop) {
   if (is_read_ahead(batch_.front())) {
+    for (const Window& window : batch_) prefault_.add(window);
     return reads_->submit(*context_.files[batch_.front().file].direct, batch_);
   }
   // Two threads in step would come to one huge page at the same time where small shards lie side by side. Every other
@@ -96,10 +97,12 @@ Status Worker::start_batch(std::stop_token stop) {
 
 Status Worker::finish_or_wait(std::stop_token stop) {
   if (!reads_->has_arrived()) {
+    if (prefault_.step()) return Status();
     Stopwatch watch(costs_.read_seconds);
     return reads_->wait();  // to be worked off after the next reads were asked for
   }
   const Window window = reads_->front();
+  prefault_.drop(window);
   ++costs_.reads;
   costs_.bytes_read += window.range.size();
   SHARDWISE_RETURN_IF_ERROR(scatter_.window(window, reads_->front_bytes(), stop));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "load/generation.h"
+#include "load/prefault.h"
 #include "load/progress.h"
 #include "load/read_ahead.h"
 #include "load/scatter.h"
@@ -25,7 +26,8 @@ class Worker {
         index_(index),
         slot_count_(slots),
         scatter_(context, costs_, index),
-        generation_(context, costs_) {}
+        generation_(context, costs_),
+        prefault_(context.plan, context.targets, context.faulted) {}
 
   Status run(std::stop_token stop);
   const StageCosts& costs() const { return costs_; }
@@ -50,6 +52,7 @@ class Worker {
   StageCosts costs_;
   Scatter scatter_;
   Generation generation_;
+  Prefault prefault_;
   std::unique_ptr<ReadAhead> reads_;
   std::vector<Window> batch_;
 };
