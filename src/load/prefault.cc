@@ -1,7 +1,6 @@
 #include "load/prefault.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "io/memory.h"
 #include "plan/copies.h"
@@ -12,14 +11,14 @@ namespace shardwise {
 namespace {
 
 constexpr std::uintptr_t kHugePage = 2_MiB;
+// Windows that go to more than this of a shard (of a transposed view: all of it) come to every page several times;
+// these are faulted in as they are filled.
+constexpr std::uint64_t kMostSpan = 16_MiB;
 
-// Target elements of a copy: from the lowest to one past the highest, relative to its first.
-std::pair<std::int64_t, std::int64_t> target_span(std::span<const CopyDim> dims) {
-  std::pair<std::int64_t, std::int64_t> span(0, 1);
-  for (const CopyDim& dim : dims) {
-    const std::int64_t way = static_cast<std::int64_t>(dim.extent - 1) * dim.target_stride;
-    (way < 0 ? span.first : span.second) += way;
-  }
+// Elements from the first to one past the last target element of a copy.
+std::uint64_t target_span(std::span<const CopyDim> dims) {
+  std::uint64_t span = 1;
+  for (const CopyDim& dim : dims) span += (dim.extent - 1) * static_cast<std::uint64_t>(dim.target_stride);
   return span;
 }
 
@@ -43,16 +42,16 @@ void Prefault::add(const Window& window) {
 
 void Prefault::add_copy(const Window& window, const Copy& copy, std::uint64_t first, std::uint64_t last) {
   const Shard& shard = plan_.shards[copy.shard];
-  const auto width = static_cast<std::int64_t>(unit_width(plan_.variables[shard.variable].dtype));
+  const std::uint64_t width = unit_width(plan_.variables[shard.variable].dtype);
   const std::span<const CopyDim> all(plan_.copy_dims.data() + copy.first_dim, copy.dim_count);
   clip_copy(copy.source_offset, copy.target_offset, all, first, last, scratch_,
             [&](std::uint64_t, std::uint64_t target, std::span<const CopyDim> dims) {
-              const auto [low, high] = target_span(dims);
-              const auto at = static_cast<std::int64_t>(target);
+              const std::uint64_t size = target_span(dims) * width;
+              if (size > kMostSpan) return;
               for (std::size_t r = 0; r < shard.devices.size(); ++r) {
                 std::byte* data = targets_.buffer(copy.shard, r).host_data();
                 if (data == nullptr) continue;
-                add_memory(window, data + (at + low) * width, data + (at + high) * width);
+                add_memory(window, data + target * width, data + target * width + size);
               }
             });
 }

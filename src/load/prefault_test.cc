@@ -14,12 +14,13 @@ namespace {
 // One float32 tensor of 512 by 4096 (8 MiB), split by `layout` over four host devices, with its buffers.
 class PrefaultTest : public ::testing::Test {
  protected:
-  void start(const TensorLayout& layout, DType dtype = DType::kFloat32) {
-    checkpoint_.add("t", DType::kFloat32, {512, 4096});
+  void start(const TensorLayout& layout, DType dtype = DType::kFloat32, Shape shape = {512, 4096},
+             std::optional<View> view = std::nullopt) {
+    checkpoint_.add("t", DType::kFloat32, shape);
     const DeviceMesh mesh({4}, {"model"}, host_devices(4));
     LayoutMap layouts(mesh);
     layouts.set("t", layout);
-    const std::vector<VariableSpec> variables = {{"t", "t", dtype, std::nullopt, {}}};
+    const std::vector<VariableSpec> variables = {{"t", "t", dtype, view, {}}};
     auto plan = make_plan(bind(checkpoint_.finish(), ModelParallel(layouts), {.variables = variables}));
     ASSERT_THAT(plan, IsOk());
     plan_ = std::move(*plan);
@@ -95,6 +96,13 @@ TEST_F(PrefaultTest, NothingForWindowsThatHaveCome) {
   prefault.drop(windows_[1]);
   EXPECT_TRUE(prefault.step());
   prefault.drop(windows_[0]);
+  EXPECT_FALSE(prefault.step());
+}
+
+TEST_F(PrefaultTest, NothingForPiecesAllOverAShard) {
+  start({{}, {}}, DType::kFloat32, {1280, 4096}, *View::of({1280, 4096}).transpose({1, 0}));  // a shard of 20 MiB
+  Prefault prefault(*plan_, *targets_, pages_);
+  for (const Window& window : windows_) prefault.add(window);
   EXPECT_FALSE(prefault.step());
 }
 
