@@ -95,8 +95,7 @@ class Bench:
         self.seconds.setdefault(key, []).append(seconds)
 
     def round(self, kind, path, phase):
-        # Raw and shardwise's three layouts in one process, the cache prepared before each by the command itself.
-        touch(3072)
+        # Raw and shardwise's three layouts in one process, cache and memory prepared before each by the command itself.
         report = run([self.binary, "bench", str(path), "--json", "--only", phase, "--repeat", "3", "--layout", str(self.folder / "gemma.json")])
         for row in report["phases"][0]["rows"]:
             self.keep((kind, phase, f"bench {row['what']}"), row["seconds"])

@@ -78,8 +78,9 @@ Status Worker::read_now(const Window& window) {
 
 Status Worker::start_batch(std::stop_token stop) {
   if (is_read_ahead(batch_.front())) {
+    SHARDWISE_RETURN_IF_ERROR(reads_->submit(*context_.files[batch_.front().file].direct, batch_));
     for (const Window& window : batch_) prefault_.add(window);
-    return reads_->submit(*context_.files[batch_.front().file].direct, batch_);
+    return Status();
   }
   // Two threads in step would come to one huge page at the same time where small shards lie side by side. Every other
   // one goes backwards, unless a disk would have to.
